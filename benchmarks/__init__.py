@@ -1,0 +1,1 @@
+"""Comparisons with published figures; not part of the installed package."""

@@ -1,0 +1,34 @@
+"""The engines: three packages with the same words, and the one function that picks one.
+
+``generic``  the Array API only: plain, and the reference for the other two
+``cpu``      Numba, multithreaded
+``cuda``     Numba CUDA
+
+Nothing here imports the rest of ``microagg_gpu``.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+ENGINES = ("generic", "cpu", "cuda")
+
+
+def available_engines() -> tuple[str, ...]:
+    """Names of the engines that this version contains."""
+    return tuple(name for name in ENGINES if find_spec(f"{__name__}.{name}") is not None)
+
+
+def engine_for(points: Any, name: str | None = None) -> ModuleType:
+    """Return the engine for an array: the one named, else the one its type and device call for.
+
+    Parameters
+    ----------
+    points : array
+        The records, of any Array API library.
+    name : {"generic", "cpu", "cuda"}, optional
+        Force an engine whatever the array's type.
+    """
+    # The CPU and CUDA engines will be chosen here from the array's type and device.
+    return import_module(f"{__name__}.{name or 'generic'}")

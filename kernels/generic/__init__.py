@@ -1,0 +1,30 @@
+"""The generic engine: every word by brute force in the Array API, on any array library.
+
+It is the reference for the other engines, which must return the same partitions to the label.
+What it promises, and they must keep: sums are correctly rounded (`sums.Total`), squared
+distances are in difference form with the variables added in order, and ties go to the lowest
+record index.
+"""
+
+from .arrays import squared_distances, to_numpy
+from .groups import join_closest_groups, join_nearest_records
+from .points import PointSet
+from .segments import optimal_sizes, population_fitness
+from .sums import correctly_rounded_sum
+from .tours import nearest_neighbour_paths
+from .tree import minimum_spanning_tree
+from .ward import merge_until_k
+
+__all__ = [
+    "PointSet",
+    "correctly_rounded_sum",
+    "join_closest_groups",
+    "join_nearest_records",
+    "merge_until_k",
+    "minimum_spanning_tree",
+    "nearest_neighbour_paths",
+    "optimal_sizes",
+    "population_fitness",
+    "squared_distances",
+    "to_numpy",
+]

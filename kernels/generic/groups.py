@@ -1,0 +1,70 @@
+"""Words about groups already formed."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from .arrays import squared_distances
+from .sums import Total
+
+
+def group_totals(points: Any, groups: list[list[int]]) -> Total:
+    """Correctly rounded sums of each group's records, of shape (d, number of groups)."""
+    xp = array_namespace(points)
+    columns = points.T
+    depth = max(map(len, groups))
+    members = np.full((depth, len(groups)), -1)
+    for g, group in enumerate(groups):
+        members[: len(group), g] = group
+    total = None
+    for row in members:
+        there = xp.asarray(row >= 0, device=device(points))
+        record = xp.asarray(np.maximum(row, 0), device=device(points))
+        part = xp.where(there, xp.take(columns, record, axis=1), 0.0)
+        if total is None:
+            total = Total(part)
+        else:
+            total.add(part)
+    assert total is not None
+    return total
+
+
+def join_closest_groups(points: Any, groups: list[list[int]], leftovers: list[int]) -> None:
+    """Add each leftover record, in index order, to the group whose centroid is closest.
+
+    Centroids move as records join (Laszlo and Mukherjee 2005, section 4.2: the last loop of the
+    two fixed-size methods). Of equally close groups the first takes the record.
+    """
+    if not leftovers:
+        return
+    xp = array_namespace(points)
+    total = group_totals(points, groups)
+    sizes = xp.asarray([float(len(group)) for group in groups], device=device(points))
+    for record in sorted(leftovers):
+        centroids = total.value / sizes
+        g = int(xp.argmin(squared_distances(centroids, points[record, :])))
+        groups[g].append(record)
+        here = xp.asarray(np.arange(len(groups)) == g, device=device(points))
+        total.add(xp.where(here, xp.reshape(points[record, :], (-1, 1)), 0.0))
+        sizes[g] += 1.0
+
+
+def join_nearest_records(points: Any, groups: list[list[int]], leftovers: list[int]) -> None:
+    """Add each leftover record to the group of the nearest record that is in one already.
+
+    The last step of V-MDAV (Solanas and Martinez-Balleste 2006, section 2.3).
+    """
+    if not leftovers:
+        return
+    xp = array_namespace(points)
+    group_of = np.empty(points.shape[0], dtype=np.int64)
+    for g, group in enumerate(groups):
+        group_of[group] = g
+    waits = np.zeros(points.shape[0], dtype=bool)
+    waits[leftovers] = True
+    left = xp.asarray(waits, device=device(points))
+    for record in leftovers:
+        distances = squared_distances(points.T, points[record, :])
+        distances[left] = xp.inf
+        groups[group_of[int(xp.argmin(distances))]].append(record)

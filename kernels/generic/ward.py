@@ -1,0 +1,106 @@
+"""Ward's method with the group sizes held down, as k-Ward needs it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from .arrays import squared_distances, to_numpy
+from .groups import group_totals
+
+
+def merge_until_k(
+    points: Any, groups: list[list[int]], k: int, progress: Callable[[float], None] | None = None
+) -> list[list[int]]:
+    """Merge groups by Ward's method until each has at least k records.
+
+    Step 2 of Algorithm 1 of Domingo-Ferrer and Mateo-Sanz (2002): merge the two groups whose
+    union raises SSE least (Appendix II), never two that both have k records or more. Of equal
+    pairs the one with the lowest records is merged.
+
+    For each group that is still small its nearest group is kept; of any pair that may merge at
+    least one is small, so these hold the least distance.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    groups : list of lists of record indices
+    k : int
+
+    Returns
+    -------
+    list of lists of record indices, each of at least k
+    """
+    state = _Groups(points, sorted(groups, key=min), k)
+    small = len(state.small())
+    for s in state.small():
+        state.find_nearest(s)
+    while left := len(state.small()):
+        if progress is not None:
+            progress(1.0 - left / small)
+        state.merge(*state.closest_pair())
+    return [group for group in state.groups if group]
+
+
+class _Groups:
+    """Groups in order of their lowest record, with the nearest group of each small one."""
+
+    def __init__(self, points: Any, groups: list[list[int]], k: int) -> None:
+        self._xp = array_namespace(points)
+        self._device = device(points)
+        self._k = k
+        self._total = group_totals(points, groups)
+        self.groups = groups
+        self._sizes = np.array([len(group) for group in groups], dtype=float)
+        self._centroids = self._total.value / self._to_device(self._sizes)
+        self._nearest = np.full(len(groups), -1)
+        self._distance = np.full(len(groups), np.inf)
+
+    def _to_device(self, x: np.ndarray) -> Any:
+        return self._xp.asarray(x, device=self._device)
+
+    def small(self) -> np.ndarray:
+        """Groups that exist and have fewer than k records."""
+        return np.flatnonzero((self._sizes > 0) & (self._sizes < self._k))
+
+    def _distances(self, i: int) -> np.ndarray:
+        """Rise of SSE if group i and each other were merged; infinite where there is no other."""
+        squared = to_numpy(squared_distances(self._centroids, self._centroids[:, i]))
+        rise = self._sizes[i] * self._sizes / (self._sizes[i] + self._sizes) * squared
+        rise[self._sizes == 0] = np.inf
+        rise[i] = np.inf
+        return rise
+
+    def find_nearest(self, i: int) -> None:
+        """Look among all groups for the nearest one to group i."""
+        rise = self._distances(i)
+        self._nearest[i] = np.argmin(rise)
+        self._distance[i] = rise[self._nearest[i]]
+
+    def closest_pair(self) -> tuple[int, int]:
+        """The pair to merge, the one with the lowest record first."""
+        rows = np.flatnonzero(self._distance == self._distance.min())
+        others = self._nearest[rows]
+        return min(zip(np.minimum(rows, others), np.maximum(rows, others), strict=True))
+
+    def merge(self, i: int, j: int) -> None:
+        """Merge group j into group i and bring the nearest groups up to date."""
+        self.groups[i] = self.groups[i] + self.groups[j]
+        self.groups[j] = []
+        self._total.merge(i, j)
+        self._sizes[i] += self._sizes[j]
+        self._sizes[j] = 0.0
+        self._centroids[:, i] = self._total.value[:, i] / self._sizes[i]
+        self._distance[[i, j]] = np.inf
+        if self._sizes[i] < self._k:
+            self.find_nearest(i)
+        rise = self._distances(i)
+        small = self.small()
+        small = small[small != i]
+        old, nearest = self._distance[small], self._nearest[small]
+        nearer = (rise[small] < old) | ((rise[small] == old) & (nearest >= i))
+        self._nearest[small[nearer]] = i
+        self._distance[small[nearer]] = rise[small[nearer]]
+        for s in small[~nearer & ((nearest == i) | (nearest == j))]:
+            self.find_nearest(s)

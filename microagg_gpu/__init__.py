@@ -1,0 +1,19 @@
+"""Microaggregation: groups of at least k records, published as their centroids."""
+
+from . import datasets, measures
+from .api import Comparison, Result, compare, microaggregate
+from .errors import InputError
+from .methods import METHODS
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "METHODS",
+    "Comparison",
+    "InputError",
+    "Result",
+    "compare",
+    "datasets",
+    "measures",
+    "microaggregate",
+]

@@ -1,0 +1,153 @@
+"""Simulated clusters: SIM_1 ... SIM_29 of Laszlo and Mukherjee (2005), section 4.1."""
+
+import operator
+from collections.abc import Sequence
+from typing import Literal, overload
+
+import numpy as np
+
+from ..errors import InputError
+
+# name: (d, sigma, min_size, max_size); the number of clusters c is 200 everywhere.
+_SIGMAS = (0.010, 0.025, 0.050, 0.075, 0.100, 0.150, 0.200, 0.300)
+_PARAMETERS: dict[str, tuple[int, float, int, int]] = {
+    **{f"SIM_{1 + i}": (10, sigma, 10, 100) for i, sigma in enumerate(_SIGMAS)},  # Table 1
+    **{f"SIM_{8 + i}": (10, 0.1, 100 * i, 100 * i) for i in range(1, 7)},  # Table 2
+    **{f"SIM_{15 + i}": (d, 0.1, 50, 50) for i, d in enumerate((20, 40, 60, 80, 100, 200))},
+    **{f"SIM_{13 + y}": (10, 0.01, y, y) for y in range(8, 17)},  # Table 4
+}
+_CLUSTERS = 200
+
+Seed = int | Sequence[int]
+
+
+@overload
+def clusters(
+    c: int, d: int, sigma: float, min_size: int, max_size: int,
+    seed: Seed = ..., labels: Literal[False] = ...,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def clusters(
+    c: int, d: int, sigma: float, min_size: int, max_size: int,
+    seed: Seed = ..., *, labels: Literal[True],
+) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
+def clusters(
+    c: int,
+    d: int,
+    sigma: float,
+    min_size: int,
+    max_size: int,
+    seed: Seed = 0,
+    labels: bool = False,
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    """Draw records around random cluster centres (2005, section 4.1).
+
+    The `c` centres are uniform over the hypercube [-1, 1]^d; the size of each cluster is a
+    uniform integer from `min_size` to `max_size`, both included; each coordinate of a record is
+    Gaussian around its centre with standard deviation `sigma`.
+
+    Parameters
+    ----------
+    c : int
+        Number of clusters.
+    d : int
+        Number of variables.
+    sigma : float
+        Standard deviation within a cluster, 0 or more.
+    min_size, max_size : int
+        Limits of the cluster sizes, 1 <= min_size <= max_size.
+    seed : int or sequence of int
+        Seed of the random generator; the same seed gives the same records.
+    labels : bool
+        Whether to return also the cluster of each record.
+
+    Returns
+    -------
+    data : numpy.ndarray
+        float64 matrix n x d, cluster after cluster.
+    labels : numpy.ndarray
+        int64, the true cluster 0..c-1 of each record; only if `labels` is true.
+    """
+    _check_whole(c=c, d=d, min_size=min_size, max_size=max_size)
+    if min_size > max_size:
+        raise InputError(
+            f"min_size is {min_size} and max_size {max_size}; min_size must not be the larger."
+        )
+    if not 0 <= sigma < float("inf"):
+        raise InputError(f"sigma is {sigma}; it must be a finite number, 0 or more.")
+    try:
+        rng = np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InputError(f"The seed is {seed!r}; it must be a whole number, 0 or more.") from None
+    centres = rng.uniform(-1, 1, size=(c, d))
+    sizes = rng.integers(min_size, max_size, size=c, endpoint=True)
+    truth = np.repeat(np.arange(c, dtype=np.int64), sizes)
+    data = centres[truth] + sigma * rng.standard_normal((truth.size, d))
+    return (data, truth) if labels else data
+
+
+@overload
+def simulated(name: str, seed: int = ..., labels: Literal[False] = ...) -> np.ndarray: ...
+@overload
+def simulated(
+    name: str, seed: int = ..., *, labels: Literal[True]
+) -> tuple[np.ndarray, np.ndarray]: ...
+def simulated(
+    name: str, seed: int = 0, labels: bool = False
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    """Draw one of the simulated data sets SIM_1 ... SIM_29 (2005, Tables 1 to 4).
+
+    =================  =====================  ================  ==================
+    data sets          d                      sigma             records by cluster
+    =================  =====================  ================  ==================
+    SIM_1 ... SIM_8    10                     0.010 ... 0.300   10 to 100
+    SIM_9 ... SIM_14   10                     0.1               100, 200, ..., 600
+    SIM_15 ... SIM_20  20, 40, ..., 100, 200  0.1               50
+    SIM_21 ... SIM_29  10                     0.01              8, 9, ..., 16
+    =================  =====================  ================  ==================
+
+    All have 200 clusters.
+
+    Parameters
+    ----------
+    name : str
+        "SIM_1" ... "SIM_29".
+    seed : int
+        Seed of the random generator; each name draws from its own stream.
+    labels : bool
+        Whether to return also the true cluster of each record (for row UB of Table 7).
+
+    Returns
+    -------
+    data : numpy.ndarray
+        float64 matrix n x d, cluster after cluster.
+    labels : numpy.ndarray
+        int64, only if `labels` is true.
+
+    Notes
+    -----
+    The cluster sizes of SIM_1 ... SIM_8 are random, so n differs from the n that Table 1 prints
+    (10,513 to 11,343; 11,000 is expected, with a standard deviation of 371). The text says that
+    SIM_9 ... SIM_14 start at 10,000 records; Table 2 and 200 clusters of 100 give 20,000, which
+    is followed here.
+    """
+    if name not in _PARAMETERS:
+        raise InputError(
+            f"There is no simulated data set {name!r}; choose one of SIM_1, SIM_2, ..., SIM_29."
+        )
+    _check_whole(smallest=0, seed=seed)
+    d, sigma, min_size, max_size = _PARAMETERS[name]
+    own_stream = (int(name.removeprefix("SIM_")), seed)
+    data, truth = clusters(_CLUSTERS, d, sigma, min_size, max_size, seed=own_stream, labels=True)
+    return (data, truth) if labels else data
+
+
+def _check_whole(smallest: int = 1, **values: int) -> None:
+    """Raise InputError unless every value is a whole number of at least `smallest`."""
+    for name, value in values.items():
+        try:
+            right = operator.index(value) >= smallest
+        except TypeError:
+            right = False
+        if not right:
+            raise InputError(f"{name} is {value!r}; it must be a whole number, {smallest} or more.")

@@ -1,0 +1,67 @@
+"""Arguments of the measures as NumPy arrays, or one clear sentence."""
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+
+
+def as_matrix(data: ArrayLike, name: str = "points") -> np.ndarray:
+    """Return `data` as a float64 matrix, a 1-D array as one variable."""
+    try:
+        matrix = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} must be a matrix of numbers; remove or encode the rest."
+        ) from None
+    if matrix.ndim == 1:
+        matrix = matrix[:, np.newaxis]
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise InputError(
+            f"{name} has shape {matrix.shape}; a matrix of at least one record and one variable "
+            "is needed."
+        )
+    bad = np.count_nonzero(~np.isfinite(matrix))
+    if bad:
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise InputError(
+            f"{name} holds {bad} missing or infinite values, the first in record {row}, "
+            f"variable {column}; remove or impute them."
+        )
+    return matrix
+
+
+def as_labels(labels: ArrayLike) -> np.ndarray:
+    """Return `labels` as an integer array of shape (n,) or (n, p)."""
+    array = np.asarray(labels)
+    if array.ndim not in (1, 2) or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
+        raise InputError(
+            f"labels have shape {array.shape} and type {array.dtype}; whole numbers of shape "
+            "(records,) or (records, variables) are needed."
+        )
+    return array
+
+
+def same_shape(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return both as matrices of one shape."""
+    a, b = as_matrix(original, "original"), as_matrix(protected, "protected")
+    if a.shape != b.shape:
+        raise InputError(
+            f"original has shape {a.shape} and protected {b.shape}; give the same records and "
+            "variables."
+        )
+    return a, b
+
+
+def as_whole(value: Any, name: str, smallest: int) -> int:
+    """Return `value` as an int of at least `smallest`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = smallest - 1
+    if number < smallest:
+        raise InputError(f"{name} is {value!r}; it must be a whole number, {smallest} or more.")
+    return number

@@ -1,0 +1,79 @@
+"""The methods of the five papers: one file per family, and the table of all of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .fixed_size import centroid, diameter, mdav, vmdav
+from .genetic import genetic
+from .mst import mst
+from .projection import individual, projection
+from .tsp import tsp
+from .univariate import fixed, optimal
+from .ward import kward
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a user wants to know of a method before running it.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(points, k, *, engine, progress, **options) -> labels``.
+    paper : str
+        Where it was published, and its name there.
+    cost : str
+        Time for n records of d variables, in the generic engine.
+    sizes : str
+        The group sizes that the paper promises.
+    univariate : bool
+        Takes one variable only.
+    variants : tuple of dict
+        Options worth comparing.
+    """
+
+    function: Callable[..., Any]
+    paper: str
+    cost: str
+    sizes: str
+    univariate: bool = False
+    variants: tuple[dict[str, Any], ...] = ({},)
+
+
+_RANKED = tuple({"projection": p} for p in ("fpc", "sz"))
+METHODS: dict[str, Method] = {
+    "fixed": Method(fixed, "2002 sec. 4, F", "n log n", "k..2k-1", univariate=True),
+    "optimal": Method(optimal, "Hansen-Mukherjee 2003", "n log n + kn", "k..2k-1", univariate=True),
+    "genetic": Method(
+        genetic,
+        "2002 sec. 4.2, A and M",
+        "generations x population x n",
+        "k..2k-1",
+        univariate=True,
+        variants=({"convergence": "average"}, {"convergence": "maximal"}),
+    ),
+    "projection": Method(
+        projection, "2002 sec. 5, PF and Pk-W", "nd^2", "k..2k-1", variants=_RANKED
+    ),
+    "individual": Method(individual, "1999 sec. 1, FS_I and MWA_I", "d n log n", "k..2k-1"),
+    "kward": Method(
+        kward,
+        "1999, 2002 Alg. 1, k-Ward",
+        "n^2 d",
+        "k..2k-1",
+        variants=({"ranking": "md"}, {"ranking": "fpc"}, {"ranking": "sz"}),
+    ),
+    "diameter": Method(diameter, "2002 Alg. 2 UF, 2005 D", "n^2 d", "k..2k-1"),
+    "centroid": Method(centroid, "2005 C", "n^2 d", "k..2k-1"),
+    "mst": Method(
+        mst,
+        "2005 M, M-d, M-c",
+        "n^2 d",
+        "k.. (split: k..2k-1)",
+        variants=({}, {"split": "diameter"}, {"split": "centroid"}),
+    ),
+    "mdav": Method(mdav, "Domingo-Ferrer and Torra 2005", "n^2 d / k", "k..2k-1"),
+    "vmdav": Method(vmdav, "2006 Alg. 1, V-MDAV", "n^2 d", "k..3k-2"),
+    "tsp": Method(tsp, "MF-TSP Alg. 1", "n^2 d + n^3", "k..2k-1"),
+}

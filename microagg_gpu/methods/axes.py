@@ -1,0 +1,61 @@
+"""Axes that rank records: first principal component, sum of z-scores, a particular variable."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ..errors import InputError
+from ..kernels import engine_for
+
+
+def first_component_weights(points: Any, engine: str | None = None) -> np.ndarray:
+    """Weights of the variables on the first principal component, their sum not negative.
+
+    The cross products are correctly rounded sums and the eigenvector is found on the host, so
+    the weights do not depend on the array library.
+    """
+    words = engine_for(points, engine)
+    xp = array_namespace(points)
+    n, d = points.shape
+    columns = points.T
+    means = words.correctly_rounded_sum(columns) / n
+    centred = columns - xp.reshape(means, (d, 1))
+    products = np.empty((d, d))
+    for i in range(d):
+        row = words.correctly_rounded_sum(centred * centred[i : i + 1, :])
+        products[i] = words.to_numpy(row)
+    weights = np.linalg.eigh(products)[1][:, -1]
+    return -weights if weights.sum() < 0 else weights
+
+
+def scores(
+    points: Any, projection: str, variable: int | None = None, engine: str | None = None
+) -> Any:
+    """Place of each record on the axis that ranks them.
+
+    Parameters
+    ----------
+    projection : {"fpc", "sz", "pv"}
+        First principal component, sum of z-scores, or a particular variable.
+    variable : int
+        The particular variable.
+    """
+    d = points.shape[1]
+    if projection == "pv":
+        if variable is None or not 0 <= variable < d:
+            raise InputError(
+                f"variable={variable!r} names none of the {d} variables: "
+                "'pv' needs the one to rank by, as variable="
+            )
+        return points[:, variable]
+    if projection == "sz":
+        weights = np.ones(d)
+    elif projection == "fpc":
+        weights = first_component_weights(points, engine)
+    else:
+        raise InputError(f"{projection!r} is no projection: choose 'fpc', 'sz' or 'pv'")
+    total = points[:, 0] * float(weights[0])
+    for j in range(1, d):
+        total = total + points[:, j] * float(weights[j])
+    return total

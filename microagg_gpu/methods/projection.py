@@ -1,0 +1,104 @@
+"""Methods that rank records on one axis: projection and individual ranking.
+
+References
+----------
+1999  Mateo-Sanz and Domingo-Ferrer, "A method for data-oriented multivariate microaggregation"
+2002  Domingo-Ferrer and Mateo-Sanz, "Practical data-oriented microaggregation"
+"""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ..errors import InputError
+from .axes import scores
+from .common import Progress, check_options
+from .genetic import genetic
+from .univariate import fixed, optimal
+from .ward import kward
+
+
+INNER = {"fixed": fixed, "kward": kward, "optimal": optimal, "genetic": genetic}
+
+
+def group_ranked(axis: Any, k: int, inner: str, seed: int, options: dict[str, Any]) -> np.ndarray:
+    """Group records of one variable by the inner method."""
+    if inner not in INNER:
+        raise InputError(f"inner={inner!r} is unknown: choose one of {', '.join(INNER)}")
+    check_options(inner, INNER[inner], options)
+    if inner == "genetic":
+        options = {"seed": seed, **options}
+    return INNER[inner](axis, k, **options)
+
+
+def projection(
+    points: Any,
+    k: int,
+    *,
+    projection: str = "fpc",
+    variable: int | None = None,
+    descending: bool = False,
+    inner: str = "fixed",
+    seed: int = 0,
+    engine: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> np.ndarray:
+    """Project the records on one axis and group them there: PF and Pk-W (2002, section 5).
+
+    Parameters
+    ----------
+    projection : {"fpc", "sz", "pv"}
+        The axis: first principal component, sum of z-scores, or a particular variable.
+    variable : int or str
+        With "pv", the variable.
+    descending : bool
+        Rank from the highest to the lowest.
+    inner : {"fixed", "kward", "optimal", "genetic"}
+        The univariate method. With "fixed" the last group of the ranking takes the records left
+        over, as in the printed tables.
+    **options
+        Options of the inner method.
+    """
+    xp = array_namespace(points)
+    axis = scores(points, projection, variable, engine)
+    if inner == "fixed":
+        options = {"remainder": "last", **options}
+    axis = xp.reshape(-axis if descending else axis, (-1, 1))
+    common = {"engine": engine, "progress": progress}
+    return group_ranked(axis, k, inner, seed, common | options)
+
+
+def individual(
+    points: Any,
+    k: int,
+    *,
+    inner: str = "fixed",
+    seed: int = 0,
+    engine: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> np.ndarray:
+    """Individual ranking: each variable grouped by itself (1999, section 1; 2002, section 3.1).
+
+    Records as a whole are not k-anonymous: each variable has its own groups.
+
+    Parameters
+    ----------
+    inner : {"fixed", "kward", "optimal", "genetic"}
+        The univariate method.
+    **options
+        Options of the inner method.
+
+    Returns
+    -------
+    int64 array of shape (n, p)
+    """
+    labels = []
+    for j in range(points.shape[1]):
+        variable = points[:, j : j + 1]
+        labels.append(group_ranked(variable, k, inner, seed, {"engine": engine} | options))
+        if progress is not None:
+            progress((j + 1) / points.shape[1])
+    return np.stack(labels, axis=1)

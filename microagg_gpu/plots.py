@@ -1,0 +1,115 @@
+"""Pictures, by Matplotlib (the extra ``report``), which is imported only where it is used."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from .errors import InputError
+from .table import standardize
+
+PALETTE = ("#4269d0", "#ef6f3c", "#3ca951", "#a463f2", "#d9a300", "#e3479b", "#2aa5b8", "#9c6b4e")
+FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")
+
+
+def check_plot(path: Path, method: str) -> None:
+    """Refuse a picture that cannot be drawn, before any work is done."""
+    if find_spec("matplotlib") is None:
+        raise InputError("a picture needs Matplotlib: pip install 'microagg-gpu[report]'")
+    if path.suffix.casefold() not in FORMATS:
+        raise InputError(f"{path} is no picture that can be written: name it {', '.join(FORMATS)}")
+    if method == "individual":
+        raise InputError("individual ranking has no groups of whole records to draw")
+
+
+def plot_groups(
+    points: np.ndarray,
+    labels: np.ndarray,
+    path: Path,
+    *,
+    names: Sequence[str] | None = None,
+    title: str = "",
+    standardized: bool = True,
+) -> None:
+    """Draw the groups in two dimensions: each record joined to the centroid of its group.
+
+    Parameters
+    ----------
+    points : array of shape (n, p)
+        The records. Two variables are drawn as they are, one against its rank, more by their
+        first two principal components.
+    labels : int array of shape (n,)
+        Group of each record.
+    path : Path
+        The picture to write; its ending says the format.
+    names : sequence of str, optional
+        Names of the variables.
+    title : str
+    standardized : bool
+        Whether principal components are those of the standardized variables.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure
+
+    places, (x_name, y_name) = _plane(points, names, standardized)
+    counts = np.bincount(labels)[:, np.newaxis]
+    centroids = np.stack([np.bincount(labels, column) for column in places.T], axis=1) / counts
+    colours = np.array(PALETTE)[np.arange(len(centroids)) % len(PALETTE)]
+    crowd = np.sqrt(1000 / len(places))  # marks shrink as records grow in number
+
+    figure = Figure(figsize=(9, 7), dpi=160, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    rays = LineCollection(
+        list(np.stack([centroids[labels], places], axis=1)),
+        colors=colours[labels], linewidths=np.clip(0.8 * crowd, 0.25, 1.2), alpha=0.65, zorder=1,
+    )  # fmt: skip
+    axes.add_collection(rays)
+    axes.scatter(
+        *places.T,
+        s=np.clip(14 * crowd, 1, 30),
+        c=colours[labels],
+        alpha=0.4,
+        linewidths=0,
+        zorder=2,
+    )
+    axes.scatter(
+        centroids[:, 0], centroids[:, 1], s=np.clip(18 * crowd, 3, 40), c=colours, edgecolors="#222222",
+        linewidths=np.clip(0.6 * crowd, 0.2, 0.8), zorder=3,
+    )  # fmt: skip
+    axes.margins(0.03)
+    axes.set(xlabel=x_name, ylabel=y_name)
+    axes.set_title(title, loc="left", fontsize=13, pad=22)
+    shown = f"; {points.shape[1]} variables shown in two dimensions" if points.shape[1] > 2 else ""
+    axes.text(
+        0, 1.015, f"a line joins each record to the centroid that is published for it{shown}",
+        transform=axes.transAxes, fontsize=9, color="#666666",
+    )  # fmt: skip
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#e8e8e8", linewidth=0.6)
+    axes.set_axisbelow(True)
+    figure.savefig(path)
+
+
+def _plane(
+    points: np.ndarray, names: Sequence[str] | None, standardized: bool
+) -> tuple[np.ndarray, tuple[str, str]]:
+    """Two coordinates of each record and what to call them."""
+    n, p = points.shape
+    names = list(names or [f"variable {j + 1}" for j in range(p)])
+    if p == 1:
+        rank = np.empty(n)
+        rank[np.argsort(points[:, 0], kind="stable")] = np.arange(1, n + 1)
+        return np.column_stack([points[:, 0], rank]), (names[0], "rank")
+    if p == 2:
+        return points, (names[0], names[1])
+    scaled = standardize(points, names) if standardized else points - points.mean(axis=0)
+    variances, components = np.linalg.eigh(scaled.T @ scaled)
+    total = variances.sum() or 1.0
+    ends = [
+        f"{which} principal component ({100 * variances[-j] / total:.0f} % of the variance)"
+        for j, which in ((1, "first"), (2, "second"))
+    ]
+    return scaled @ components[:, [-1, -2]], (ends[0], ends[1])

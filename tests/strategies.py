@@ -1,0 +1,48 @@
+"""Hard cases for the methods: tables with ties, duplicates, no spread, clusters, few records."""
+
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+KINDS = ("random", "grid", "duplicated", "constant", "collinear", "clustered", "equal")
+
+
+class Case(NamedTuple):
+    """A table and a group size."""
+
+    kind: str
+    data: np.ndarray
+    k: int
+
+
+def make_table(kind: str, n: int, d: int, seed: int) -> np.ndarray:
+    """A table of n records and d variables of some kind."""
+    rng = np.random.default_rng(seed)
+    if kind == "random":
+        return rng.normal(size=(n, d))
+    if kind == "grid":
+        return rng.integers(-2, 3, size=(n, d)).astype(float)
+    if kind == "duplicated":
+        return rng.normal(size=(n, d))[rng.integers(0, max(1, n // 3), size=n)]
+    if kind == "constant":
+        data = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-6, 7, size=d)
+        data[:, rng.integers(0, d)] = 0.1
+        return data
+    if kind == "collinear":
+        return np.outer(rng.integers(0, n, size=n), rng.integers(1, 4, size=d)).astype(float)
+    if kind == "clustered":
+        centres = rng.uniform(-1, 1, size=(max(1, n // 8), d))
+        return centres[rng.integers(0, len(centres), size=n)] + rng.normal(0, 0.01, size=(n, d))
+    return np.full((n, d), 0.3)
+
+
+@st.composite
+def cases(draw: st.DrawFn, d: int | None = None, most: int = 1200) -> Case:
+    """Tables of at most `most` values: n up to 200, d up to 30, k from 1 to n."""
+    kind = draw(st.sampled_from(KINDS))
+    n = draw(st.integers(1, 12) | st.integers(1, 200))
+    width = draw(st.integers(1, 4) | st.integers(1, 30)) if d is None else d
+    n = max(1, min(n, most // width))
+    k = draw(st.integers(1, min(n, 6)) | st.integers(1, n))
+    return Case(kind, make_table(kind, n, width, draw(st.integers(0, 10**6))), k)
