@@ -33,7 +33,7 @@ class Cell:
     table, row, column : str
         Where it is printed, by the names in `printed.TABLES`.
     printed, ours : str
-        As printed, and ours with one digit more ("" if there is none).
+        As printed, and ours with one digit more, two if they differ ("" if there is none).
     status : str
         One of `MARKS`.
     note : str
@@ -90,7 +90,10 @@ def compare(
         same = all(map(agree, expected, ours))
         if not same and " or " in printed and all(map(agree, expected, reversed(ours))):
             same, note = True, "in the opposite order"
-    texts = [show(value, expected[min(i, len(expected) - 1)]) for i, value in enumerate(ours)]
+    more = 1 if same else 2
+    texts = [
+        show(value, expected[min(i, len(expected) - 1)], more) for i, value in enumerate(ours)
+    ]
     if " or " in printed or len(expected) < len(texts):
         text = " or ".join(dict.fromkeys(texts))
     else:
@@ -98,9 +101,9 @@ def compare(
     return Cell(table, row, column, printed, text, "match" if same else "differs", note)
 
 
-def show(value: float | int, like: Decimal) -> str:
-    """Our figure with one digit more than the printed one."""
+def show(value: float | int, like: Decimal, more: int = 1) -> str:
+    """Our figure with one digit more than the printed one, or several."""
     digits = like.as_tuple()
     if isinstance(value, int):
-        return str(value) if digits.exponent == 0 else f"{value:.{len(digits.digits)}e}"
-    return f"{value:.{1 - int(digits.exponent)}f}"
+        return str(value) if digits.exponent == 0 else f"{value:.{len(digits.digits) - 1 + more}e}"
+    return f"{value:.{more - int(digits.exponent)}f}"

@@ -32,6 +32,16 @@ def data_home() -> Path:
     return Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+def missing_files(home: Path) -> list[str]:
+    """The reference files that a directory lacks."""
+    files = {"tarragona": "Tarragona", "census": "CASCrefmicrodata", "eia": "EIA"}
+    return [
+        f"{name}.csv"
+        for name, rda in files.items()
+        if not (home / f"{name}.csv").is_file() and not (home / f"{rda}.rda").is_file()
+    ]
+
+
 class Runs:
     """The reference data, and the results of methods on them."""
 

@@ -2,6 +2,7 @@
 
 import csv
 import inspect
+import io
 import os
 import platform
 import sys
@@ -300,6 +301,8 @@ def _options(method: str, pairs: list[str]) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         if not (name and equals):
             raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
+        if name in inspect.signature(microaggregate).parameters:
+            raise InputError(f"{name!r} is no option of a method: give it as --{name}, if at all")
         default = defaults.get(name)
         options[name] = _guess(text) if default is None else _parse(name, type(default), text)
     return options
@@ -334,7 +337,7 @@ def _print_result(
     smallest, largest = int(sizes.min()), int(sizes.max())
     each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
     kept = [name for j, name in enumerate(table.header) if j not in chosen]
-    checked = f"in the file, each record equals at least {least - 1} others"
+    checked = f"in the file, each record is one of at least {least} that are alike"
     if not whole:
         checked = (
             f"in the file, each value appears at least {least} times; "
@@ -361,4 +364,6 @@ def _texts(options: dict[str, Any]) -> list[tuple[str, str]]:
 
 def main() -> None:
     """Run the command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show
     app(prog_name="microagg")

@@ -68,16 +68,12 @@ def plot_groups(
     )  # fmt: skip
     axes.add_collection(rays)
     axes.scatter(
-        *places.T,
-        s=np.clip(14 * crowd, 1, 30),
-        c=colours[labels],
-        alpha=0.4,
-        linewidths=0,
-        zorder=2,
-    )
+        places[:, 0], places[:, 1], s=np.clip(14 * crowd, 1, 30),
+        c=colours[labels], alpha=0.4, linewidths=0, zorder=2,
+    )  # fmt: skip
     axes.scatter(
-        centroids[:, 0], centroids[:, 1], s=np.clip(18 * crowd, 3, 40), c=colours, edgecolors="#222222",
-        linewidths=np.clip(0.6 * crowd, 0.2, 0.8), zorder=3,
+        centroids[:, 0], centroids[:, 1], s=np.clip(18 * crowd, 3, 40),
+        c=colours, edgecolors="#222222", linewidths=np.clip(0.6 * crowd, 0.2, 0.8), zorder=3,
     )  # fmt: skip
     axes.margins(0.03)
     axes.set(xlabel=x_name, ylabel=y_name)
@@ -99,6 +95,7 @@ def _plane(
     """Two coordinates of each record and what to call them."""
     n, p = points.shape
     names = list(names or [f"variable {j + 1}" for j in range(p)])
+    names = [name.replace("$", r"\$") for name in names]  # a formula, to Matplotlib
     if p == 1:
         rank = np.empty(n)
         rank[np.argsort(points[:, 0], kind="stable")] = np.arange(1, n + 1)

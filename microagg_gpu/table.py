@@ -184,22 +184,24 @@ def _check_finite(table: Table) -> None:
 def standardize(values: Any, names: Sequence[str]) -> Any:
     """Bring each variable to mean 0 and standard deviation 1; a constant one to 0.
 
-    Sums are correctly rounded, so every array library gives the same numbers.
+    Sums are correctly rounded and roots taken on the host (not every library's are exact), so
+    all array libraries give the same numbers.
     """
-    total = engine_for(values).correctly_rounded_sum
+    words = engine_for(values)
+    total = words.correctly_rounded_sum
     xp = array_namespace(values)
     n = values.shape[0]
     columns = values.T
     with np.errstate(over="ignore", invalid="ignore"):
         centred = columns - xp.reshape(total(columns) / n, (-1, 1))
-        spread = xp.sqrt(total(centred * centred) / n)
-    constant = xp.max(columns, axis=1) == xp.min(columns, axis=1)
-    usable = xp.isfinite(spread) & (spread > 0)
-    if not bool(xp.all(usable | constant)):
-        bad = int(xp.argmin(xp.astype(usable | constant, xp.int64)))
+        spread = np.sqrt(words.to_numpy(total(centred * centred) / n))
+    constant = words.to_numpy(xp.max(columns, axis=1) == xp.min(columns, axis=1))
+    usable = (np.isfinite(spread) & (spread > 0)) | constant
+    if not usable.all():
         raise InputError(
-            f"column {names[bad]} has values too large or too close together to standardize: "
-            "rescale it"
+            f"column {names[int(np.argmin(usable))]} has values too large or too close together "
+            "to standardize: rescale it"
         )
-    constant, spread = xp.reshape(constant, (-1, 1)), xp.reshape(spread, (-1, 1))
-    return (xp.where(constant, 0.0, centred) / xp.where(constant, 1.0, spread)).T
+    divisor = xp.asarray(np.where(constant, 1.0, spread)[:, np.newaxis], device=device(values))
+    flat = xp.asarray(constant[:, np.newaxis], device=device(values))
+    return (xp.where(flat, 0.0, centred) / divisor).T

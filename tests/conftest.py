@@ -1,10 +1,17 @@
 """Fixtures that several test files share."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from microagg_gpu.backend import gpu_available
+
+ARRAY_LIBRARIES = [
+    name for name in ("numpy", "array_api_strict", "torch") if find_spec(name) is not None
+] + ["cupy"] * gpu_available()
 
 # The same examples in every run, so that CI is steady; HYPOTHESIS_PROFILE=wide draws new ones.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=40)
@@ -20,3 +27,8 @@ def reference_data() -> Path:
     if not home.is_dir():
         pytest.skip("reference data not found: set MICROAGG_DATA")
     return home
+
+
+def pytest_report_header() -> str:
+    """Say which array libraries the methods are tested on."""
+    return f"array libraries: {', '.join(ARRAY_LIBRARIES)}"

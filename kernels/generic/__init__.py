@@ -11,18 +11,18 @@ from .groups import join_closest_groups, join_nearest_records
 from .points import PointSet
 from .segments import optimal_sizes, population_fitness
 from .sums import correctly_rounded_sum
-from .tours import nearest_neighbour_paths
+from .tours import hamiltonian_paths
 from .tree import minimum_spanning_tree
 from .ward import merge_until_k
 
 __all__ = [
     "PointSet",
     "correctly_rounded_sum",
+    "hamiltonian_paths",
     "join_closest_groups",
     "join_nearest_records",
     "merge_until_k",
     "minimum_spanning_tree",
-    "nearest_neighbour_paths",
     "optimal_sizes",
     "population_fitness",
     "squared_distances",

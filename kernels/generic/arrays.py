@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_cupy_array, is_numpy_array, to_device
+from array_api_compat import is_cupy_array, is_numpy_array, is_torch_array
 
 
 def to_numpy(x: Any) -> np.ndarray:
@@ -12,7 +12,7 @@ def to_numpy(x: Any) -> np.ndarray:
         return x
     if is_cupy_array(x):
         return x.get()
-    return np.from_dlpack(to_device(x, "cpu"))
+    return np.from_dlpack(x.cpu() if is_torch_array(x) else x)
 
 
 def squared_distances(columns: Any, target: Any) -> Any:

@@ -82,7 +82,9 @@ class _Groups:
         """The pair to merge, the one with the lowest record first."""
         rows = np.flatnonzero(self._distance == self._distance.min())
         others = self._nearest[rows]
-        return min(zip(np.minimum(rows, others), np.maximum(rows, others), strict=True))
+        pairs = np.stack([np.minimum(rows, others), np.maximum(rows, others)], axis=1)
+        first, second = min(pairs.tolist())
+        return first, second
 
     def merge(self, i: int, j: int) -> None:
         """Merge group j into group i and bring the nearest groups up to date."""
@@ -91,7 +93,7 @@ class _Groups:
         self._total.merge(i, j)
         self._sizes[i] += self._sizes[j]
         self._sizes[j] = 0.0
-        self._centroids[:, i] = self._total.value[:, i] / self._sizes[i]
+        self._centroids[:, i] = self._total.value[:, i] / float(self._sizes[i])
         self._distance[[i, j]] = np.inf
         if self._sizes[i] < self._k:
             self.find_nearest(i)

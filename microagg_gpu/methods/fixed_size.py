@@ -63,7 +63,7 @@ def mdav(
         r = records.farthest_from(records.centroid())
         groups.append(records.take_nearest(r, k))
     groups.append(records.take_rest())
-    return labels_from_groups(groups, len(points))
+    return labels_from_groups(groups, points.shape[0])
 
 
 def vmdav(
@@ -104,7 +104,7 @@ def vmdav(
             group += records.take([e_min])
         groups.append(group)
     words.join_nearest_records(points, groups, records.take_rest())
-    return labels_from_groups(groups, len(points))
+    return labels_from_groups(groups, points.shape[0])
 
 
 def diameter(
@@ -138,7 +138,7 @@ def diameter(
         groups.append(rest)
     else:
         words.join_closest_groups(points, groups, rest)
-    return labels_from_groups(groups, len(points))
+    return labels_from_groups(groups, points.shape[0])
 
 
 def centroid(
@@ -163,4 +163,4 @@ def centroid(
     while len(records) >= k:
         groups.append(take(records.farthest_from(records.centroid()), k))
     words.join_closest_groups(points, groups, records.take_rest())
-    return labels_from_groups(groups, len(points))
+    return labels_from_groups(groups, points.shape[0])

@@ -1,0 +1,57 @@
+"""The same methods on every array library give the same labels as on NumPy."""
+
+import importlib
+
+import numpy as np
+import pytest
+from conftest import ARRAY_LIBRARIES
+from strategies import KINDS, make_table
+
+from microagg_gpu import METHODS, microaggregate
+from microagg_gpu.kernels.generic import to_numpy
+
+RUNS = [
+    (name, options) for name, method in METHODS.items() for options in method.variants
+] + [
+    ("individual", {"inner": "optimal"}),
+    ("projection", {"projection": "pv", "variable": 0, "descending": True, "inner": "kward"}),
+    ("diameter", {"gather": "seed"}),
+    ("vmdav", {"gamma": 1.1}),
+]
+
+
+@pytest.fixture(params=ARRAY_LIBRARIES)
+def xp(request):
+    """Every array library that is installed and usable here."""
+    return importlib.import_module(request.param)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("method", "options"), RUNS)
+def test_same_labels_as_numpy(xp, method, options, kind):
+    d = 1 if METHODS[method].univariate else 3
+    data = make_table(kind, 40, d, seed=7)
+    data.flags.writeable = False
+    expected = microaggregate(data, 3, method, **options)
+    result = microaggregate(xp.asarray(data.copy()), 3, method, **options)
+    assert np.array_equal(result.labels, expected.labels)
+    assert result.loss == expected.loss
+    assert type(result.protected) is type(xp.asarray(data.copy()))
+    assert str(result.protected.dtype).endswith("float64")
+    assert np.array_equal(to_numpy(result.protected), expected.protected)
+
+
+def test_single_precision_and_integers_come_back_as_they_should(xp):
+    data = make_table("random", 20, 2, seed=1)
+    single = microaggregate(xp.asarray(data.astype(np.float32)), 4)
+    assert single.protected.dtype == xp.float32
+    whole = microaggregate(xp.asarray((data * 10).astype(np.int64)), 4)
+    assert whole.protected.dtype == xp.float64
+    assert whole.device == "cpu" or whole.device.startswith("cuda")
+
+
+def test_one_dimension_is_one_variable(xp):
+    values = make_table("random", 20, 1, seed=2)[:, 0]
+    result = microaggregate(xp.asarray(values), 4, "optimal")
+    assert result.protected.shape == (20,)
+    assert result.labels.shape == (20,)

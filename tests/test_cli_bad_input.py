@@ -1,0 +1,198 @@
+"""The command ``microagg``: what it refuses, and how it says so."""
+
+import os
+from pathlib import Path
+
+import pytest
+from command import command, in_empty_directory, refuse, run, write, write_companies  # noqa: F401
+
+import microagg_gpu.cli
+from microagg_gpu import microaggregate
+
+# The file
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "in.csv is empty"),
+        ("\n\n", "in.csv is empty"),
+        ("x,y\n", "in.csv has a header and no records"),
+        ("\nx,y\n1,2\n", "line 1 of in.csv is empty"),
+        ("x,y\n1,2\n3\n", "line 3 of in.csv has 1 cell and the header 2"),
+        ("x,y\n1,2\n3,4,5\n", "line 3 of in.csv has 3 cells and the header 2"),
+        ("x,y\n1,2\n\n3,4\n", "line 3 of in.csv has no cells and the header 2"),
+        ('x,y\n1,"2\n3,4\n', "in.csv cannot be read as CSV from line 2 on"),
+        ("x,y,x\n1,2,3\n", r"column names of in.csv appear twice \('x'\)"),
+        ("1,2\n3,4\n5,6\n", "first line of in.csv holds only numbers"),
+        ("x,y\n1,2\n3,4\n", "k=5 is more than the 2 records"),
+        ("x,y\n1,\0\n", "in.csv is not a text file in UTF-8"),
+    ],
+)
+def test_bad_file(text, message):
+    refuse(message, write(text), "-k", 5, "-o", "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("", "1 values of in.csv are missing, in column y .1, the first on line 3"),
+        ("NA", "1 values of in.csv are missing, in column y"),
+        ("nan", "1 values of in.csv are missing, in column y"),
+        ("-inf", "1 values of in.csv are infinite or too large, in column y .1, the first on line"),
+        ("1e999", "1 values of in.csv are infinite or too large"),
+        ("abc", "column 'y' of in.csv is not numeric: 1 of 3 .* the first 'abc' on line 3"),
+        ('"1,5"', "column 'y' of in.csv is not numeric: 1 of 3 .* the first '1,5' on line 3"),
+        ("1_000", "column 'y' of in.csv is not numeric: 1 of 3 .* the first '1_000' on line 3"),
+    ],
+)
+def test_bad_cell(cell, message):
+    refuse(message, write(f"x,y\n1,2\n3,{cell}\n5,6\n"), "-k", 2, "-o", "out.csv")
+
+
+def test_text_column_names_the_columns_that_would_do():
+    write_companies()
+    refuse(
+        "column 'name' of in.csv is not numeric: 40 of 40 values .* line 2: .* "
+        "--columns id,turnover,staff",
+        "in.csv", "-k", 3, "-o", "out.csv",
+    )  # fmt: skip
+
+
+def test_lines_are_counted_in_cells_of_several_lines():
+    write('note,x\n"a\nb",1\nc,bad\n')
+    refuse("'bad' on line 4", "in.csv", "-k", 1, "--columns", "x", "-o", "out.csv")
+
+
+def test_wrong_encoding_and_binary():
+    write("name,x\nÉ,1\n", encoding="latin-1")
+    refuse("in.csv is not a text file in UTF-8 .byte 8 is 0xC9", "in.csv", "-k", 1, "-o", "o.csv")
+    write("name,x\nA,1\n", encoding="utf-16")
+    refuse("in.csv is not a text file in UTF-8", "in.csv", "-k", 1, "-o", "o.csv")
+
+
+def test_no_input_file():
+    refuse("absent.csv does not exist", "absent.csv", "-k", 3, "-o", "out.csv")
+    os.mkdir("folder")
+    refuse("folder is a directory", "folder", "-k", 3, "-o", "out.csv")
+
+
+# The target
+
+
+def test_output_exists():
+    write_companies()
+    write("precious", "out.csv")
+    refuse("out.csv exists: .*--force", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
+    assert Path("out.csv").read_text() == "precious"
+
+
+def test_output_is_the_input():
+    write_companies()
+    before = Path("in.csv").read_bytes()
+    os.symlink("in.csv", "link.csv")
+    for target in ("in.csv", "./in.csv", "link.csv"):
+        refuse("is named twice", "in.csv", "-k", 3, "--columns", "staff", "-o", target, "--force")
+    assert Path("in.csv").read_bytes() == before
+
+
+def test_output_cannot_be_written(monkeypatch):
+    write_companies()
+    chosen = ("in.csv", "-k", 3, "--columns", "staff")
+    os.mkdir("folder")
+    refuse("folder is a directory", *chosen, "-o", "folder", "--force")
+    refuse("absent is not a directory", *chosen, "-o", "absent/out.csv")
+    refuse("in.csv is not a directory", *chosen, "-o", "in.csv/out.csv")
+
+    def denied(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    # The superuser, whom tests may run as, can write to any directory.
+    monkeypatch.setattr(Path, "touch", denied)
+    refuse("out.csv cannot be written: Permission denied", *chosen, "-o", "out.csv")
+
+
+def test_full_disk_leaves_nothing():
+    write_companies(n=2000)
+    code = "import resource, sys; from microagg_gpu.cli import main; "
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); main()"
+    arguments = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
+    done = command(code + limit, *arguments)
+    assert done.returncode == 2
+    assert done.stderr == "microagg: out.csv cannot be written: File too large\n"
+    assert os.listdir() == ["in.csv"]
+
+
+def test_failed_check_leaves_nothing(monkeypatch):
+    write_companies()
+
+    def wrong(values, k, **given):
+        result = microaggregate(values, k, **given)
+        result.protected[0] += 1  # the record now stands alone
+        return result
+
+    monkeypatch.setattr(
+        microagg_gpu.cli, "microaggregate", lambda values, k, _, **given: wrong(values, k, **given)
+    )
+    with pytest.raises(RuntimeError, match="1 records are alike in the file, not k=3"):
+        run("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
+    assert os.listdir() == ["in.csv"]
+
+
+# The options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--columns", "profit"], "column 'profit' is not in in.csv, which has: id, name,"),
+        (["--columns", "staff,staff"], "column 'staff' is chosen twice"),
+        (["--weights", "1,2"], "2 weights for 1 variables"),
+        (["--weights", "x"], "weight='x' is not a number"),
+        (["--weights", "-1"], "a weight is negative"),
+        (["--method", "magic"], "method 'magic' is unknown: choose one of fixed,"),
+        (["--option", "gamma"], "option 'gamma' is not NAME=VALUE"),
+        (["--option", "seed=1"], "'seed' is no option of a method: give it as --seed"),
+        (["--option", "gamma=1"], "method 'mdav' has no option 'gamma'"),
+        (["--method", "vmdav", "--option", "gamma=x"], "gamma='x' is not a number"),
+        (["--method", "genetic", "--option", "population=1.5"], "population='1.5' is not a whole"),
+        (["--method", "projection", "--option", "descending=x"], "is not true or false"),
+        (["--method", "projection", "--option", "variable=id"], "'id' is not one of the columns"),
+        (["--device", "tpu"], "device='tpu' is unknown"),
+        (["--plot", "out.csv"], "out.csv is named twice"),
+        (["--plot", "groups.xyz"], "groups.xyz is no picture that can be written"),
+        (["--plot", "g.png", "--method", "individual"], "no groups of whole records to draw"),
+    ],
+)
+def test_bad_option(arguments, message):
+    write_companies()
+    columns = [] if "--columns" in arguments else ["--columns", "staff"]
+    refuse(message, "in.csv", "-k", 3, "-o", "out.csv", *columns, *arguments)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_too_small(k):
+    write_companies()
+    refuse(f"k={k} is too small", "in.csv", "-k", k, "--columns", "staff", "-o", "out.csv")
+
+
+def test_plot_without_matplotlib_names_the_extra(monkeypatch):
+    write_companies()
+    monkeypatch.setattr("microagg_gpu.plots.find_spec", lambda name: None)
+    chosen = ("in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
+    refuse(r"needs Matplotlib: pip install 'microagg-gpu\[report\]'", *chosen, "--plot", "g.png")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-k", "3,x"], "k='x' is not a whole number"),
+        (["-k", "50"], "k=50 is more than the 40 records"),
+        (["--methods", "mdav,magic"], "method 'magic' is unknown"),
+    ],
+)
+def test_compare_refuses(arguments, message):
+    write_companies()
+    result = run("compare", "in.csv", "--columns", "staff", *arguments)
+    assert result.exit_code == 2
+    assert message in result.output
