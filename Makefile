@@ -10,7 +10,7 @@ demo: .venv/report.stamp
 	$(BIN)/microagg protect demo/companies.csv -k 5 --method mdav --columns turnover,staff \
 		-o demo/protected.csv --plot demo/groups.png --force
 	$(BIN)/microagg compare demo/companies.csv -k 5 --columns turnover,staff \
-		--methods mdav,vmdav,mst,centroid,diameter,projection
+		--methods mdav,vmdav,mst,kward,centroid,diameter,projection
 	@echo "The picture of the groups is demo/groups.png"
 
 test: .venv/test.stamp
@@ -19,7 +19,7 @@ test: .venv/test.stamp
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy microagg_gpu kernels benchmarks tests
+	$(BIN)/mypy microagg_gpu kernels benchmarks
 
 clean:
 	rm -rf .venv demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,14 +13,14 @@ MARKS: dict[Status, str] = {
     "differs": "≠",
     "not determined": "?",
     "random": "~",
-    "not comparable": "–",
+    "not comparable": "x",
 }
 MEANINGS: dict[Status, str] = {
     "match": "equal to every printed digit",
     "differs": "our figure is another",
     "not determined": "the text or the lack of data leaves the figure open",
     "random": "the data or the method are drawn at random, so figures are only alike",
-    "not comparable": "time on other hardware",
+    "not comparable": "no figure to compare: time on other hardware, or an empty cell",
 }
 
 
@@ -91,9 +91,7 @@ def compare(
         if not same and " or " in printed and all(map(agree, expected, reversed(ours))):
             same, note = True, "in the opposite order"
     more = 1 if same else 2
-    texts = [
-        show(value, expected[min(i, len(expected) - 1)], more) for i, value in enumerate(ours)
-    ]
+    texts = [show(value, expected[min(i, len(expected) - 1)], more) for i, value in enumerate(ours)]
     if " or " in printed or len(expected) < len(texts):
         text = " or ".join(dict.fromkeys(texts))
     else:

@@ -105,9 +105,7 @@ def loss_table(runs: Runs, name: str) -> Iterator[Cell]:
     """1999 Table 1 and 2002 Table 3: losses, both directions, or ranges over variables."""
     table = TABLES[name]
     for row, cells in table.rows.items():
-        for column, k, printed in zip(
-            table.columns, _sizes(table.columns), cells, strict=True
-        ):
+        for column, k, printed in zip(table.columns, _sizes(table.columns), cells, strict=True):
             losses = [result.loss for result in runs.tarragona(row, k)]
             if "PV" in row or "MD" in row:
                 losses = [min(losses), max(losses)]
@@ -184,9 +182,7 @@ def univariate_2002(runs: Runs) -> Iterator[Cell | Check]:
             within = optimum - 1e-9 <= ours <= fixed + 1e-9
             note = f"random method; ours from the optimum to F: {'yes' if within else 'no'}"
             like = numbers(printed)[0]
-            yield Cell(
-                table.name, row, column, printed, show(ours, like), "random", note
-            )
+            yield Cell(table.name, row, column, printed, show(ours, like), "random", note)
             below.append(float(like) + 0.005 < optimum)
     detail = f"{len(below) - sum(below)} of {len(below)} printed figures of A and M"
     yield Check(table.name, "the optimum is never above A or M", not any(below), detail)

@@ -17,7 +17,8 @@ ENGINES = ("generic", "cpu", "cuda")
 
 def available_engines() -> tuple[str, ...]:
     """Names of the engines that this version contains."""
-    return tuple(name for name in ENGINES if find_spec(f"{__name__}.{name}") is not None)
+    specs = {name: find_spec(f"{__name__}.{name}") for name in ENGINES}
+    return tuple(name for name, spec in specs.items() if spec is not None and spec.origin)
 
 
 def engine_for(points: Any, name: str | None = None) -> ModuleType:

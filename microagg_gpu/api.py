@@ -8,7 +8,8 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device as device_of
+from array_api_compat import array_namespace
+from array_api_compat import device as device_of
 
 from . import measures
 from .backend import check_engine, device_name, move
@@ -152,8 +153,8 @@ def compare(
     k : int or several
     methods : "all" or several
         Each a method's name, which runs its usual variants, or a pair (name, options). "all" is
-        every method that groups whole records; individual ranking, which does not, runs only
-        when named.
+        every method that groups whole records; individual ranking, which does not, and above
+        1,500 records "tsp", whose time grows with their cube, run only when named.
     columns, standardize, weights, device, engine, seed, progress
         As in `microaggregate`.
 
@@ -163,13 +164,19 @@ def compare(
         A list of rows (dictionaries), sorted by k and loss; printing it shows a table.
     """
     table = read(data, columns)
-    sizes = [check_k(one, table.values.shape[0]) for one in ([k] if _is_int(k) else k)]
+    given = k if isinstance(k, Iterable) else [k]
+    sizes = [check_k(one, table.values.shape[0]) for one in given]
     points = prepare(table, standardize, weights, device)
-    runs = _variants(methods, points.shape[1] == 1)
-    rows = []
+    runs = _variants(methods, *points.shape)
+    rows: list[dict[str, Any]] = []
+
+    def part(fraction: float) -> None:
+        if progress is not None:
+            progress((len(rows) + fraction) / (len(sizes) * len(runs)))
+
     for one in sizes:
         for name, options in runs:
-            result = _run(table, points, one, name, options, engine, seed, None)
+            result = _run(table, points, one, name, options, engine, seed, part)
             groups = result.sizes if isinstance(result.sizes, np.ndarray) else result.sizes[0]
             rows.append(
                 {
@@ -181,8 +188,7 @@ def compare(
                     "seconds": result.seconds,
                 }
             )
-            if progress is not None:
-                progress(len(rows) / (len(sizes) * len(runs)))
+            part(0.0)
     return Comparison(sorted(rows, key=lambda row: (row["k"], row["loss"])))
 
 
@@ -203,13 +209,15 @@ def _is_int(x: Any) -> bool:
     return isinstance(x, (int, np.integer))
 
 
-def _variants(methods: str | Iterable[Any], univariate: bool) -> list[tuple[str, dict[str, Any]]]:
+def _variants(methods: str | Iterable[Any], n: int, p: int) -> list[tuple[str, dict[str, Any]]]:
+    univariate = p == 1
     if methods == "all":
         chosen: list[Any] = [
             name
             for name, method in METHODS.items()
             if name not in ("individual", "projection" if univariate else "")
             and (univariate or not method.univariate)
+            and n <= method.compared_up_to
         ]
     else:
         chosen = [methods] if isinstance(methods, str) else list(methods)
@@ -239,9 +247,7 @@ def check_k(k: Any, n: int) -> int:
     return number
 
 
-def prepare(
-    table: Table, scale: bool, weights: Sequence[float] | None, device: str
-) -> Any:
+def prepare(table: Table, scale: bool, weights: Sequence[float] | None, device: str) -> Any:
     """The matrix that methods work on: on the device, standardized and weighted."""
     values = move(table.values, device)
     points = standardize(values, table.names) if scale else values
@@ -293,6 +299,7 @@ def _run(
     to_numpy = engine_for(points).to_numpy
     values, original = to_numpy(table.values), to_numpy(points)
     parts = [Partition(column, k) for column in np.atleast_2d(labels.T)]
+    sizes: Any
     if labels.ndim == 1:
         proven, sizes = parts[0].labels, parts[0].sizes
         protected, scaled = parts[0].protect(values), parts[0].protect(original)

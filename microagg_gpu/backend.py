@@ -45,7 +45,9 @@ def move(points: Any, device: str) -> Any:
     if int(number or 0) >= found:
         raise InputError(f"device={device!r} does not exist: this machine has {found} GPU(s)")
     with cupy.cuda.Device(int(number or 0)):
-        return cupy.asarray(points if is_cupy_array(points) else engine_for(points).to_numpy(points))
+        return cupy.asarray(
+            points if is_cupy_array(points) else engine_for(points).to_numpy(points)
+        )
 
 
 def device_name(points: Any) -> str:

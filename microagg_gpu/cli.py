@@ -25,6 +25,7 @@ from .backend import gpu_available
 from .files import CsvFile, check_target, read_csv, verify, whole_file, write_csv
 from .kernels import available_engines
 from .plots import check_plot, plot_groups
+from .table import Table as Variables
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
@@ -108,15 +109,12 @@ def protect(
         if plot is not None:
             check_target(plot, [source, output], force)
             check_plot(plot, method)
-        table, chosen, values = _load(source, columns)
-        if isinstance(options.get("variable"), str):
-            options["variable"] = _variable(options["variable"], table, chosen)
+        table, chosen, variables = _load(source, columns)
         with _progress(f"{method}, k={k}") as progress:
             result = microaggregate(
-                values, k, method, standardize=not no_standardize, weights=_floats(weights),
+                variables, k, method, standardize=not no_standardize, weights=_floats(weights),
                 device=device, seed=seed, progress=progress, **options,
             )  # fmt: skip
-        names = [table.header[j] for j in chosen]
         with ExitStack() as files:
             temporary = files.enter_context(whole_file(output))
             write_csv(table.replaced(chosen, result.protected), temporary)
@@ -125,8 +123,8 @@ def protect(
                 picture = files.enter_context(whole_file(plot))
                 title = f"{method}, k = {k}: {len(result.sizes)} groups, loss {result.loss:.2f} %"
                 plot_groups(
-                    values, result.labels, picture,
-                    names=names, title=title, standardized=not no_standardize,
+                    variables.values, result.labels, picture,
+                    names=variables.names, title=title, standardized=not no_standardize,
                 )  # fmt: skip
         _print_result(result, table, chosen, least, [output] + ([plot] if plot else []))
 
@@ -153,10 +151,10 @@ def compare_methods(
     with _clear_errors():
         sizes = [_parse("k", int, one) for one in _split(k)]
         names = "all" if methods == "all" else _split(methods)
-        _, _, values = _load(source, columns)
+        _, _, variables = _load(source, columns)
         with _progress("comparing") as progress:
             rows = compare(
-                values, sizes, names, standardize=not no_standardize, weights=_floats(weights),
+                variables, sizes, names, standardize=not no_standardize, weights=_floats(weights),
                 device=device, seed=seed, progress=progress,
             )  # fmt: skip
         table = Table("k", "method", "loss %", "groups", "largest", "seconds", box=box.SIMPLE)
@@ -263,17 +261,11 @@ def _progress(what: str) -> Iterator[Callable[[float], None] | None]:
         bar.stop()
 
 
-def _load(source: Path, columns: str | None) -> tuple[CsvFile, list[int], np.ndarray]:
+def _load(source: Path, columns: str | None) -> tuple[CsvFile, list[int], Variables]:
     table = read_csv(source)
     chosen = table.positions(None if columns is None else _split(columns))
-    return table, chosen, table.numbers(chosen)
-
-
-def _variable(name: str, table: CsvFile, chosen: list[int]) -> int:
-    (position,) = table.positions([name])
-    if position not in chosen:
-        raise InputError(f"variable {name!r} is not one of the columns to protect")
-    return chosen.index(position)
+    names = [table.header[j].strip() for j in chosen]
+    return table, chosen, Variables(table.numbers(chosen), names, lambda protected: protected)
 
 
 def _split(text: str) -> list[str]:

@@ -36,12 +36,14 @@ def read(data: Any, columns: Sequence[Any] | None = None) -> Table:
 
     Parameters
     ----------
-    data : array, list or DataFrame
+    data : array, list, DataFrame or Table
         Two-dimensional with a row per record, or one-dimensional for one variable.
     columns : sequence of str or int, optional
         The variables to protect, all by default; names in a DataFrame, positions in an array.
     """
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, Table):
+        table = data
+    elif isinstance(data, (list, tuple)):
         table = _read_list(data, columns)
     elif is_array_api_obj(data):
         table = _read_array(data, columns)

@@ -89,8 +89,10 @@ def test_result_holds_what_it_cost():
     centroids = np.array([DATA[result.labels == g].mean(axis=0) for g in range(len(result.sizes))])
     assert np.allclose(result.protected, centroids[result.labels])
     z = (DATA - DATA.mean(axis=0)) / DATA.std(axis=0)
-    within = sum(((z[result.labels == g] - z[result.labels == g].mean(axis=0)) ** 2).sum()
-                 for g in range(len(result.sizes)))
+    within = sum(
+        ((z[result.labels == g] - z[result.labels == g].mean(axis=0)) ** 2).sum()
+        for g in range(len(result.sizes))
+    )
     assert result.sse == pytest.approx(within)
     assert result.sst == pytest.approx(DATA.size)
     assert result.loss == pytest.approx(100 * within / DATA.size)

@@ -5,14 +5,12 @@ import importlib
 import numpy as np
 import pytest
 from conftest import ARRAY_LIBRARIES
+from microagg_gpu.kernels.generic import to_numpy
 from strategies import KINDS, make_table
 
 from microagg_gpu import METHODS, microaggregate
-from microagg_gpu.kernels.generic import to_numpy
 
-RUNS = [
-    (name, options) for name, method in METHODS.items() for options in method.variants
-] + [
+RUNS = [(name, options) for name, method in METHODS.items() for options in method.variants] + [
     ("individual", {"inner": "optimal"}),
     ("projection", {"projection": "pv", "variable": 0, "descending": True, "inner": "kward"}),
     ("diameter", {"gather": "seed"}),

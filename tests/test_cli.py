@@ -128,7 +128,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert seen == {
-        "projection": "pv", "variable": 1, "descending": True, "weights": [1.0, 2.5],
+        "projection": "pv", "variable": "staff", "descending": True, "weights": [1.0, 2.5],
         "standardize": False, "seed": 7, "device": "auto", "progress": None,
     }  # fmt: skip
 

@@ -43,7 +43,19 @@ def test_only_api_and_cli_see_everything():
 
 
 def test_import_is_light():
-    heavy = "cupy numba torch pandas polars matplotlib typer rich pooch rdata scipy".split()
+    heavy = [
+        "cupy",
+        "numba",
+        "torch",
+        "pandas",
+        "polars",
+        "matplotlib",
+        "typer",
+        "rich",
+        "pooch",
+        "rdata",
+        "scipy",
+    ]
     code = f"import sys, microagg_gpu; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -4,7 +4,10 @@ from .table import Tables
 
 TABLES = Tables()
 
-TABLES.add("1999 Table 1", "Percentage information loss (Tarragona)", """
+TABLES.add(
+    "1999 Table 1",
+    "Percentage information loss (Tarragona)",
+    """
             k=3                  k=4                  k=5
   FS_FPC    23.87                30.62 or 25.99       33.29 or 30.74
   FS_SZ     28.92                32.15 or 32.08       35.20 or 32.56
@@ -15,9 +18,13 @@ TABLES.add("1999 Table 1", "Percentage information loss (Tarragona)", """
   MWA_PV    from 16.23 to 21.61  from 20.45 to 29.35  from 22.38 to 31.78
   MWA_MD    from 16.01 to 16.75  from 21.13 to 21.24  from 21.83 to 22.77
   MWA_I     2.37                 3.28                 4.46
-""")
+""",
+)
 
-TABLES.add("1999 Table 2", "Standard deviations after protection (Tarragona, k=3)", """
+TABLES.add(
+    "1999 Table 2",
+    "Standard deviations after protection (Tarragona, k=3)",
+    """
        Orig.  FS_FPC  FS_SZ  FS_PV  FS_I  MWA_FPC  MWA_SZ  MWA_PV  MWA_MD  MWA_I
   V1   1.00   .87     .82    .84    .96   .91      .88     .91     .91     .96
   V2   1.00   .94     .89    .88    1.00  .93      .92     .92     .93     1.00
@@ -32,9 +39,13 @@ TABLES.add("1999 Table 2", "Standard deviations after protection (Tarragona, k=3
   V11  1.00   .94     .93    .88    .99   .95      .94     .95     .93     .99
   V12  1.00   .89     .91    .85    .98   .91      .90     .91     .89     .98
   V13  1.00   .87     .88    .83    .97   .90      .89     .90     .89     .97
-""")
+""",
+)
 
-TABLES.add("1999 Table 3, weights", "Weights on the first principal component, % explained (k=3)", """
+TABLES.add(
+    "1999 Table 3, weights",
+    "Weights on the first component, % explained (k=3)",
+    """
        Orig.  FS_FPC  FS_SZ  FS_PV  FS_I  MWA_FPC  MWA_SZ  MWA_PV  MWA_MD  MWA_I
   V1   .81    .92     .92    .94    .82   .87      .9      .87     .87     .82
   V2   .85    .91     .96    .94    .86   .91      .92     .91     .9      .87
@@ -50,9 +61,13 @@ TABLES.add("1999 Table 3, weights", "Weights on the first principal component, %
   V12  .87    .95     .95    .96    .86   .92      .93     .92     .92     .85
   V13  .85    .95     .94    .95    .84   .89      .9      .89     .9      .84
   %    63.4   81.2    84.3   81.4   64.3  72.6     74.7    72.6    72.1    64.3
-""")
+""",
+)
 
-TABLES.add("1999 Table 3, changes", "Percentage change of those weights (in parentheses there)", """
+TABLES.add(
+    "1999 Table 3, changes",
+    "Percentage change of those weights (in parentheses there)",
+    """
        FS_FPC  FS_SZ  FS_PV  FS_I  MWA_FPC  MWA_SZ  MWA_PV  MWA_MD  MWA_I
   V1   12.9    13.5   15.8   1.0   7.2      10.4    7.5     7.4     1
   V2   7.5     13.2   10.6   1.2   7.5      8.6     7.4     6.2     2.2
@@ -67,9 +82,13 @@ TABLES.add("1999 Table 3, changes", "Percentage change of those weights (in pare
   V11  5.3     4.5    5.3    -1    3        3.5     2.9     3.5     -0.1
   V12  9.2     9.1    10.1   -1.7  5.1      6.6     5.3     6       -2.5
   V13  11.8    10.8   12.6   -0.5  5.7      6.2     5.6     6       -0.3
-""")
+""",
+)
 
-TABLES.add("1999 Table 4", "Discrepancies of correlations (Tarragona, k=3)", """
+TABLES.add(
+    "1999 Table 4",
+    "Discrepancies of correlations (Tarragona, k=3)",
+    """
             Average  Std. dev.
   FS_FPC    0.2037   0.0884
   FS_SZ     0.2382   0.1031
@@ -80,9 +99,13 @@ TABLES.add("1999 Table 4", "Discrepancies of correlations (Tarragona, k=3)", """
   MWA_PV    0.1028   0.0583
   MWA_MD    0.0969   0.0548
   MWA_I     0.0241   0.0205
-""")
+""",
+)
 
-TABLES.add("2002 Table 1", "Percentage information loss, univariate methods (Tarragona)", """
+TABLES.add(
+    "2002 Table 1",
+    "Percentage information loss, univariate methods (Tarragona)",
+    """
        k=3 F  k=3 k-W  k=3 A  k=3 M  k=4 F  k=4 k-W  k=4 A  k=4 M
   V1   7.15   7.18     7.14   7.14   9.26   9.48     9.26   9.26
   V2   .64    .56      .56    .58    1.01   .95      .81    .81
@@ -97,17 +120,26 @@ TABLES.add("2002 Table 1", "Percentage information loss, univariate methods (Tar
   V11  2.58   2.97     2.54   2.56   3.20   3.18     3.20   3.20
   V12  4.15   4.75     4.14   4.15   5.61   5.60     5.60   5.61
   V13  5.01   4.96     4.98   5.01   6.68   6.68     6.65   6.68
-""")
+""",
+)
 
 _STRUCTURE = "k=3 dr  k=3 s  k=3 dW  k=3 %FPC  k=4 dr  k=4 s  k=4 dW  k=4 %FPC"
-TABLES.add("2002 Table 2", "Impact of univariate methods on correlations and the FPC", _STRUCTURE + """
+TABLES.add(
+    "2002 Table 2",
+    "Univariate methods: correlations and the FPC",
+    _STRUCTURE
+    + """
   F    .0251  .0208  1.7680  64.3  .0237  .0193  1.6013  63.9
   k-W  .0241  .0203  1.7164  64.3  .0254  .0206  1.6322  63.9
   A    .0277  .0213  1.9676  64.7  .0251  .0202  1.6456  64.0
   M    .0269  .0213  1.9481  64.5  .0249  .0203  1.6251  64.0
-""")
+""",
+)
 
-TABLES.add("2002 Table 3", "Percentage information loss, multivariate methods (Tarragona)", """
+TABLES.add(
+    "2002 Table 3",
+    "Percentage information loss, multivariate methods (Tarragona)",
+    """
               k=3             k=4
   PF(PV)      30.11 - 48.48   34.14 - 57.0
   PF(SZ)      28.92           32.15 or 32.08
@@ -120,9 +152,14 @@ TABLES.add("2002 Table 3", "Percentage information loss, multivariate methods (T
   Uk-W(SZ)    19.16           24.31
   Uk-W(FPC)   15.87           21.58
   Uk-W(MD)    16.01 - 16.75   21.13 - 21.24
-""")
+""",
+)
 
-TABLES.add("2002 Table 4", "Impact of multivariate methods on correlations and the FPC", _STRUCTURE + """
+TABLES.add(
+    "2002 Table 4",
+    "Multivariate methods: correlations and the FPC",
+    _STRUCTURE
+    + """
   PF(PV)      .20  .08  11.7  81.4  .26  .12  15.7  85.8
   PF(SZ)      .24  .10  14.5  84.3  .28  .11  15.0  88.0
   PF(FPC)     .20  .09  13.1  81.3  .22  .10  13.4  82.9
@@ -134,4 +171,5 @@ TABLES.add("2002 Table 4", "Impact of multivariate methods on correlations and t
   Uk-W(SZ)    .13  .06  9.1   74.7  .18  .07  10.6  79.2
   Uk-W(FPC)   .10  .06  8.0   72.6  .15  .07  9.9   76.7
   Uk-W(MD)    .10  .05  7.9   72.1  .14  .06  9.5   75.8
-""")
+""",
+)

@@ -27,6 +27,7 @@ class PointSet:
         self._index = np.arange(points.shape[0])
         self._total = Total(self._columns).fold()
         self._reach: np.ndarray | None = None  # see most_distant_pair
+        self._partner = np.empty(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._index)

@@ -56,7 +56,11 @@ def hamiltonian_paths(
 
 
 def _lengths(points: Any) -> Any:
-    """Euclidean distances between all records; -1 from a record to itself."""
+    """Euclidean distances between all records; -1 from a record to itself.
+
+    The roots are taken by NumPy, which rounds them correctly; PyTorch on a CPU may be off in
+    the last digit, enough to decide a tie otherwise.
+    """
     xp = array_namespace(points)
     n, d = points.shape
     columns = points.T
@@ -66,7 +70,8 @@ def _lengths(points: Any) -> Any:
         total = total + difference * difference
     index = xp.arange(n, dtype=xp.int64, device=device(points))
     itself = xp.reshape(index, (n, 1)) == xp.reshape(index, (1, n))
-    return xp.where(itself, -1.0, xp.sqrt(total))
+    roots = xp.asarray(np.sqrt(to_numpy(total)), device=device(points))
+    return xp.where(itself, -1.0, roots)
 
 
 def _take_flat(x: Any, positions: Any) -> Any:

@@ -5,6 +5,7 @@ A string of n bits has a 1 where a group starts. Here it is held as the list of 
 """
 
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..partition import labels_from_sizes
 from .common import Progress
 from .univariate import fixed_sizes, ranking
 
-CONVERGENCE = {"average": np.mean, "maximal": np.max}
+CONVERGENCE: dict[str, Callable[[np.ndarray], float]] = {"average": np.mean, "maximal": np.max}
 
 
 def repair(starts: list[int], n: int, k: int) -> list[int]:

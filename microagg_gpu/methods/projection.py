@@ -6,6 +6,7 @@ References
 2002  Domingo-Ferrer and Mateo-Sanz, "Practical data-oriented microaggregation"
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,12 @@ from .genetic import genetic
 from .univariate import fixed, optimal
 from .ward import kward
 
-
-INNER = {"fixed": fixed, "kward": kward, "optimal": optimal, "genetic": genetic}
+INNER: dict[str, Callable[..., np.ndarray]] = {
+    "fixed": fixed,
+    "kward": kward,
+    "optimal": optimal,
+    "genetic": genetic,
+}
 
 
 def group_ranked(axis: Any, k: int, inner: str, seed: int, options: dict[str, Any]) -> np.ndarray:
