@@ -293,7 +293,13 @@ def _run(
     if "seed" in inspect.signature(function).parameters:
         given["seed"] = _check_seed(seed)
     start = time.perf_counter()
-    labels = function(points, k, engine=engine, progress=progress, **given)
+    try:
+        labels = function(points, k, engine=engine, progress=progress, **given)
+    except MemoryError as error:
+        raise InputError(
+            f"method {method!r} ran out of memory on {points.shape[0]} records of "
+            f"{points.shape[1]} variables: protect fewer at a time or choose another method"
+        ) from error
     seconds = time.perf_counter() - start
 
     to_numpy = engine_for(points).to_numpy

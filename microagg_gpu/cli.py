@@ -232,7 +232,7 @@ def _clear_errors() -> Iterator[None]:
         raise typer.Exit(2) from None
     except MemoryError:
         typer.echo("microagg: not enough memory for this file; nothing was written", err=True)
-        raise typer.Exit(1) from None
+        raise typer.Exit(2) from None
     except KeyboardInterrupt:
         typer.echo("stopped; nothing was written", err=True)
         raise typer.Exit(130) from None

@@ -1,5 +1,7 @@
 """microaggregate() and compare(): kinds of data, options, and what bad input is told."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -273,6 +275,17 @@ def test_bad_input_is_told_in_one_sentence(message):
         microaggregate(*args, **options)
     assert isinstance(error.value, ValueError)
     assert "\n" not in str(error.value)
+
+
+def test_too_little_memory_is_told(monkeypatch):
+    def greedy(points, k, **_):
+        raise MemoryError
+
+    monkeypatch.setitem(METHODS, "mdav", replace(METHODS["mdav"], function=greedy))
+    with pytest.raises(InputError, match="'mdav' ran out of memory on 30 records of 3 variables"):
+        microaggregate(DATA, 3)
+    with pytest.raises(InputError, match="'tsp' compares all pairs of 1000000 records"):
+        microaggregate(np.zeros((10**6, 1)), 3, "tsp")
 
 
 def test_no_gpu_is_told():

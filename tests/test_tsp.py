@@ -16,8 +16,8 @@ from microagg_gpu.errors import InputError
 from microagg_gpu.methods.tsp import groups_from_counts, path_counts, tsp
 
 # Our copy of the paper is illegible in much of the paths from companies 2 and 4. Of the paths
-# that fit what can be read none are nearer to Table V; of four equally near from company 4 this
-# is the one with 7, 11, 10, 8, 9 as in paths 1, 3 and 6.
+# that fit what can be read none are nearer to Table V in total; of four equally near from
+# company 4 this one differs in the fewest cells and has 7, 11, 10, 8, 9 as paths 1, 3 and 6 do.
 TABLE_4 = [
     [1, 3, 4, 6, 7, 11, 10, 8, 9, 5, 2],
     [2, 1, 3, 5, 4, 6, 9, 8, 10, 11, 7],

@@ -3,15 +3,17 @@
 The text of Algorithm 1 leaves several things open. What is done here is what turns the paths
 of Table IV into the groups of Table VI:
 
-- a path counts as closed, its last record next to its first (rows of Table V add up to 4n);
+- a path counts as closed, its last record next to its first (six of the eleven rows of Table V
+  add up to 4n = 44, the others to 42..47; open paths would give fewer);
 - the counts are a lower triangle, so a pair (i, j), i > j, has in its row the records below i
   and in its column those above j;
 - groups are formed while at least k records remain, as in the running example, although the
   pseudocode would stop at 2k - 1 and group those;
 - records left over join the group with the closest centroid.
 
-Table V as printed differs from the counts of Table IV in seven cells (in units of paths, 11 in
-all); with its 8 for companies 8 and 11, where Table IV gives 11, Table VI would not follow.
+Table V as printed differs from the counts of Table IV in seven cells. Our copy of Table IV is
+illegible in two paths, so these are reconstructed (tests/test_tsp.py); but the printed 8 for
+companies 8 and 11 is below what the legible paths give, and Table VI does not follow from it.
 For k > 3 nothing printed tells how the search goes on after the third record: it stays in the
 row and the column of the first pair, which is what the pseudocode's indices say.
 """
