@@ -157,7 +157,10 @@ def test_failed_check_leaves_nothing(monkeypatch):
         (["--method", "vmdav", "--option", "gamma=x"], "gamma='x' is not a number"),
         (["--method", "genetic", "--option", "population=1.5"], "population='1.5' is not a whole"),
         (["--method", "projection", "--option", "descending=x"], "is not true or false"),
-        (["--method", "projection", "--option", "variable=id"], "variable 'id' is not one of staff"),
+        (
+            ["--method", "projection", "--option", "variable=id"],
+            "variable 'id' is not one of staff",
+        ),
         (["--device", "tpu"], "device='tpu' is unknown"),
         (["--plot", "out.csv"], "out.csv is named twice"),
         (["--plot", "groups.xyz"], "groups.xyz is no picture that can be written"),

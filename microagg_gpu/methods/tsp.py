@@ -16,6 +16,9 @@ illegible in two paths, so these are reconstructed (tests/test_tsp.py); but the 
 companies 8 and 11 is below what the legible paths give, and Table VI does not follow from it.
 For k > 3 nothing printed tells how the search goes on after the third record: it stays in the
 row and the column of the first pair, which is what the pseudocode's indices say.
+
+The tours decide much and the paper does not give them: with other settings of the same
+heuristics the loss on its data (Census, k=3) goes from 5.7 to 6.3 where 6.00 is printed.
 """
 
 import os
