@@ -1,6 +1,7 @@
 """Every method against its naive reference, to the label, and what every k-partition keeps."""
 
 import naive
+import naive_genetic
 import naive_tsp
 import numpy as np
 import pytest
@@ -48,6 +49,15 @@ def test_genetic_lies_between_optimal_and_fixed(convergence, case):
     }
     assert loss["optimal"] <= loss["genetic"] + 1e-9
     assert loss["genetic"] <= loss["fixed"] + 1e-9
+
+
+@given(cases(d=1, most=120))
+@pytest.mark.parametrize("convergence", ["average", "maximal"])
+def test_genetic(convergence, case):
+    def reference(points, k):
+        return naive_genetic.genetic(points, k, convergence, 20, seed=case.k)
+
+    check(case, "genetic", reference, convergence=convergence, generations=20, seed=case.k)
 
 
 @given(cases())
