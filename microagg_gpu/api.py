@@ -4,7 +4,6 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -206,7 +205,7 @@ class Comparison(list):
 
 
 def _is_int(x: Any) -> bool:
-    return isinstance(x, (int, np.integer))
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
 def _variants(methods: str | Iterable[Any], n: int, p: int) -> list[tuple[str, dict[str, Any]]]:
@@ -236,10 +235,9 @@ def _variants(methods: str | Iterable[Any], n: int, p: int) -> list[tuple[str, d
 
 def check_k(k: Any, n: int) -> int:
     """Return k as an int if n records can be grouped by it."""
-    try:
-        number = index(k)
-    except TypeError:
-        raise InputError(f"k={k!r} is not a whole number: give the least group size") from None
+    if not _is_int(k):
+        raise InputError(f"k={k!r} is not a whole number: give the least group size")
+    number = int(k)
     if number < 1:
         raise InputError(f"k={number} is too small: a group has at least 1 record")
     if number > n:
@@ -253,7 +251,10 @@ def prepare(table: Table, scale: bool, weights: Sequence[float] | None, device: 
     points = standardize(values, table.names) if scale else values
     if weights is None:
         return points
-    w = np.asarray(weights, dtype=float)
+    try:
+        w = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"weights={weights!r} are not numbers: give one for each") from None
     if w.shape != (points.shape[1],):
         raise InputError(f"{w.size} weights for {points.shape[1]} variables: give one for each")
     if not (np.isfinite(w).all() and (w >= 0).all() and w.any()):

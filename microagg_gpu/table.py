@@ -6,7 +6,14 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_array_api_obj,
+    is_dask_array,
+    is_jax_array,
+    is_torch_array,
+)
 
 from .errors import InputError
 from .kernels import engine_for
@@ -41,6 +48,8 @@ def read(data: Any, columns: Sequence[Any] | None = None) -> Table:
     columns : sequence of str or int, optional
         The variables to protect, all by default; names in a DataFrame, positions in an array.
     """
+    if columns is not None and not len(columns):
+        raise InputError("no columns are chosen: name at least one")
     if isinstance(data, Table):
         table = data
     elif isinstance(data, (list, tuple)):
@@ -48,6 +57,8 @@ def read(data: Any, columns: Sequence[Any] | None = None) -> Table:
     elif is_array_api_obj(data):
         table = _read_array(data, columns)
     else:
+        if nw.dependencies.is_pandas_like_dataframe(data):
+            _check_names(data)
         table = _read_frame(data, columns)
     n, p = table.values.shape
     if n == 0 or p == 0:
@@ -70,6 +81,15 @@ def _read_list(data: Any, columns: Sequence[Any] | None) -> Table:
 
 
 def _read_array(data: Any, columns: Sequence[Any] | None) -> Table:
+    if is_jax_array(data) or is_dask_array(data):
+        raise InputError(
+            f"arrays of type {type(data).__name__} cannot be changed in place: "
+            "convert the data with numpy.asarray first"
+        )
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.ma.filled(data.astype(np.float64), np.nan)
+    if is_torch_array(data):
+        data = data.detach()
     xp = array_namespace(data)
     if data.ndim not in (1, 2):
         raise InputError(f"the array has {data.ndim} dimensions: give a row per record (2, or 1)")
@@ -108,59 +128,73 @@ def _position(column: Any, p: int) -> int:
 
 
 def _read_frame(data: Any, columns: Sequence[Any] | None) -> Table:
-    names = list(data.columns) if hasattr(data, "columns") else []
-    if len(set(map(str, names))) < len(names):
-        twice = sorted({str(name) for name in names if list(map(str, names)).count(str(name)) > 1})
-        raise InputError(f"column names appear twice ({', '.join(twice)}): rename them")
     frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.Series):
         series = frame
-        table = _read_frame(series.to_frame().to_native(), columns)
+        values = _numbers([series], [str(series.name)])
+        kind = _kind(series)
+        where = np.arange(len(series))
         return Table(
-            table.values,
-            table.names,
-            lambda protected: _as_frame(table.rebuild(protected))[series.name].to_native(),
+            values,
+            [str(series.name)],
+            lambda protected: series.cast(kind).scatter(where, protected[:, 0]).to_native(),
         )
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
             f"data of type {type(data).__name__} cannot be read: "
             "give an array, a list of lists or a DataFrame"
         )
-    chosen = list(frame.columns) if columns is None else list(columns)
-    missing = [c for c in chosen if c not in frame.columns]
+    names = list(frame.columns)
+    columns = [columns] if isinstance(columns, str) else columns
+    missing = [c for c in columns or [] if c not in names]
     if missing:
         raise InputError(
-            f"column {missing[0]!r} is not in the table, which has: {', '.join(frame.columns)}"
+            f"column {missing[0]!r} is not in the table, which has: {', '.join(map(str, names))}"
         )
-    _check_unique(chosen)
-    other = [f"{c!r} ({frame[c].dtype})" for c in chosen if not frame[c].dtype.is_numeric()]
-    if other:
-        raise InputError(
-            f"{len(other)} of {len(chosen)} columns are not numbers: {', '.join(other[:5])}: "
-            "choose numeric ones with columns="
-        )
-    values = np.empty((len(frame), len(chosen)))
-    for j, c in enumerate(chosen):
-        values[:, j] = frame[c].cast(nw.Float64).to_numpy()
+    chosen = list(range(len(names))) if columns is None else [names.index(c) for c in columns]
+    labels = [str(names[j]) for j in chosen]
+    _check_unique(labels)
+    values = _numbers([frame[:, j] for j in chosen], labels)
 
     def rebuild(protected: np.ndarray) -> Any:
-        new = []
-        for j, c in enumerate(chosen):
-            kind = nw.Float32 if frame[c].dtype == nw.Float32 else nw.Float64
-            series = nw.new_series(c, protected[:, j].copy(), kind, backend=frame.implementation)
-            new.append(series)
         if frame.implementation.is_pandas_like():
             result = frame.to_native().copy()
-            for series in new:
-                result[series.name] = series.to_numpy()
+            for column, j in zip(protected.T, chosen, strict=True):
+                single = frame[:, j].dtype == nw.Float32
+                result.isetitem(j, column.astype(np.float32 if single else np.float64))
             return result
+        where = np.arange(len(frame))
+        series = [frame[:, j].cast(_kind(frame[:, j])) for j in chosen]
+        new = [s.scatter(where, column) for s, column in zip(series, protected.T, strict=True)]
         return frame.with_columns(*new).to_native()
 
-    return Table(values, [str(c) for c in chosen], rebuild)
+    return Table(values, labels, rebuild)
 
 
-def _as_frame(data: Any) -> nw.DataFrame:
-    return nw.from_native(data, eager_only=True)
+def _kind(series: nw.Series) -> Any:
+    return nw.Float32 if series.dtype == nw.Float32 else nw.Float64
+
+
+def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
+    """Columns of a DataFrame as float64; missing values as NaN."""
+    other = [
+        f"{name!r} ({s.dtype})"
+        for s, name in zip(series, names, strict=True)
+        if not s.dtype.is_numeric()
+    ]
+    if other:
+        raise InputError(
+            f"{len(other)} of {len(series)} columns are not numbers: {', '.join(other[:5])}: "
+            "choose numeric ones with columns="
+        )
+    return np.stack([s.cast(nw.Float64).to_numpy() for s in series], axis=1)
+
+
+def _check_names(data: Any) -> None:
+    names = [str(name) for name in data.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"column names appear twice ({', '.join(twice)}): rename them")
 
 
 def _check_unique(chosen: list[Any]) -> None:

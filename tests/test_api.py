@@ -65,6 +65,30 @@ def test_series_is_one_variable(library):
     assert np.array_equal(result.protected.to_numpy(), expected)
 
 
+def test_pandas_columns_that_are_not_texts():
+    pd = pytest.importorskip("pandas")
+    expected = microaggregate(DATA[:, [2, 0]], 4).protected
+    protected = microaggregate(pd.DataFrame(DATA), 4, columns=[2, 0]).protected
+    assert list(protected.columns) == [0, 1, 2]
+    assert np.array_equal(protected[[2, 0]].to_numpy(), expected)
+    pairs = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "x")])
+    protected = microaggregate(pd.DataFrame(DATA, columns=pairs), 4).protected
+    assert protected.columns.equals(pairs)
+
+
+def test_one_column_by_name_and_a_nameless_series():
+    table = frame("pandas", columns_of(DATA))
+    expected = microaggregate(DATA[:, 0], 4).protected
+    assert np.array_equal(microaggregate(table, 4, columns="a").protected["a"], expected)
+    assert np.array_equal(microaggregate(table["a"].rename(None), 4).protected, expected)
+
+
+def test_tensor_with_gradient():
+    torch = pytest.importorskip("torch")
+    result = microaggregate(torch.tensor(DATA, requires_grad=True), 4)
+    assert np.array_equal(result.protected.numpy(), microaggregate(DATA, 4).protected)
+
+
 def test_list_of_lists():
     result = microaggregate(DATA.tolist(), 4)
     assert result.protected == microaggregate(DATA, 4).protected.tolist()
@@ -230,6 +254,13 @@ BAD = {
     "k=-2 is too small": ((DATA, -2), {}),
     "k=31 is more than the 30 records": ((DATA, 31), {}),
     "k=2.5 is not a whole number": ((DATA, 2.5), {}),
+    "k=True is not a whole number": ((DATA, True), {}),
+    "1 values are missing .NaN., in column 0": ((np.ma.masked_equal(DATA, DATA[4, 0]),), {}),
+    "no columns are chosen": ((DATA,), {"columns": []}),
+    "weights='heavy' are not numbers": ((DATA,), {"weights": "heavy"}),
+    "gamma='x' is not a number": ((DATA, 3, "vmdav"), {"gamma": "x"}),
+    "generations=2.5 is not a whole": ((DATA[:, 0], 3, "genetic"), {"generations": 2.5}),
+    "descending='no' is not true": ((DATA, 3, "kward"), {"descending": "no"}),
     "2 values are missing .NaN., in column 1 .2.": ((NAN,), {}),
     "1 values are infinite, in column 0": ((INF,), {}),
     "method 'mdva' is unknown: choose one of fixed": ((DATA, 3, "mdva"), {}),

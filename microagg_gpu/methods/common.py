@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 from array_api_compat import array_namespace, device
@@ -18,12 +19,20 @@ def take_records(points: Any, records: list[int]) -> Any:
 
 
 def check_options(name: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Refuse options that a method does not have."""
+    """Refuse options that a method does not have, and values of another type than they take."""
     parameters = inspect.signature(function).parameters
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return  # the inner method checks them
-    unknown = [option for option in options if option not in parameters]
-    if unknown:
-        known = [p for p in parameters if p not in ("points", "k", "engine", "progress", "seed")]
-        takes = f"it takes {', '.join(known)}" if known else "it takes none"
-        raise InputError(f"method {name!r} has no option {unknown[0]!r}: {takes}")
+    inner = any(p.kind is p.VAR_KEYWORD for p in parameters.values())  # checks what is for it
+    for option, value in options.items():
+        if option not in parameters and not inner:
+            own = [p for p in parameters if p not in ("points", "k", "engine", "progress", "seed")]
+            takes = f"it takes {', '.join(own)}" if own else "it takes none"
+            raise InputError(f"method {name!r} has no option {option!r}: {takes}")
+        default = parameters[option].default if option in parameters else None
+        for kind, numbers, what in (
+            (bool, bool, "true or false"),
+            (int, Integral, "a whole number"),
+            (float, Real, "a number"),
+            (str, str, "a text"),
+        ):
+            if type(default) is kind and not isinstance(value, numbers):
+                raise InputError(f"{option}={value!r} is not {what}")
