@@ -248,7 +248,13 @@ def check_k(k: Any, n: int) -> int:
 def prepare(table: Table, scale: bool, weights: Sequence[float] | None, device: str) -> Any:
     """The matrix that methods work on: on the device, standardized and weighted."""
     values = move(table.values, device)
-    points = standardize(values, table.names) if scale else values
+    xp = array_namespace(values)
+    if scale:
+        points = standardize(values, table.names)
+    elif float(xp.max(xp.abs(values))) > 1e150:
+        raise InputError("the data hold values above 1e150, too large to square: rescale them")
+    else:
+        points = values
     if weights is None:
         return points
     try:
@@ -259,7 +265,6 @@ def prepare(table: Table, scale: bool, weights: Sequence[float] | None, device: 
         raise InputError(f"{w.size} weights for {points.shape[1]} variables: give one for each")
     if not (np.isfinite(w).all() and (w >= 0).all() and w.any()):
         raise InputError("a weight is negative, not finite, or all are 0: give numbers above 0")
-    xp = array_namespace(points)
     return points * xp.asarray(np.sqrt(w), device=device_of(points))
 
 

@@ -295,6 +295,7 @@ BAD = {
     "too few": ((DATA[:, 0], 3, "genetic"), {"population": 1}),
     "seed=-1 is not a whole number": ((DATA[:, 0], 3, "genetic"), {"seed": -1}),
     "remainder='first' is unknown": ((DATA[:, 0], 3, "fixed"), {"remainder": "first"}),
+    "values above 1e150": ((DATA * 1e160,), {"standardize": False}),
     "column 0 has values too large": ((np.array([[1e300], [2e300], [-1e300]]), 1), {}),
 }
 
