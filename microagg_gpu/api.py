@@ -176,7 +176,7 @@ def compare(
     for one in sizes:
         for name, options in runs:
             result = _run(table, points, one, name, options, engine, seed, part)
-            groups = result.sizes if isinstance(result.sizes, np.ndarray) else result.sizes[0]
+            groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
             rows.append(
                 {
                     "k": one,

@@ -42,10 +42,12 @@ def cut_edges(edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndar
         count[parent[node]] += count[node]
     for a, b in edges[np.lexsort((edges[:, 1], edges[:, 0], -lengths))].tolist():
         node, above = (a, b) if parent[a] == b else (b, a)
+        if count[node] < k:
+            continue
         root = above
         while parent[root] >= 0:
             root = parent[root]
-        if count[node] >= k and count[root] - count[node] >= k:
+        if count[root] - count[node] >= k:
             parent[node] = -1
             while above >= 0:
                 count[above] -= count[node]
