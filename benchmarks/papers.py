@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import mf_tsp, ours, simulations
+from . import mf_tsp, ours, readings, simulations
 from .cells import MARKS, MEANINGS, Cell, Check, Status
 from .known import reason
 from .printed import TABLES
@@ -170,6 +170,7 @@ def as_markdown(findings: Findings, heading: list[str]) -> str:
     """All tables, the statements checked, and the counts."""
     lines = ["# The tables of the five papers, printed and ours", "", *heading, ""]
     lines += [f"- `{MARKS[status]}` {status}: {MEANINGS[status]}" for status in MARKS]
+    lines += ["", *readings.as_markdown()]
     for name, table in TABLES.items():
         head, *rows = grid(name, findings)
         lines += ["", f"## {name}", "", f"{table.caption}. Each cell: printed / ours, status.", ""]

@@ -51,8 +51,8 @@ def mutate(string: list[int], places: list[int], k: int) -> list[int]:
 
     The text forbids instead each inversion that would leave a group below k or above 2k - 1.
     Taken by itself every inversion does (two groups of k make one of 2k; none below 2k can be
-    split), so nothing would ever mutate. Repaired as after crossover, columns A and M of the
-    2002 paper's Table 1 come out to about a hundredth.
+    split), so nothing would ever mutate. Of five readings tried this one comes nearest to
+    columns A and M of the 2002 paper's Table 1: within .04 and .07 with seed 0.
     """
     inverted = set(string[:-1]).symmetric_difference(places)
     return repair(sorted(inverted), string[-1], k)
