@@ -1,8 +1,8 @@
-"""The engines: three packages with the same words, and the one function that picks one.
+"""The engines: packages with the same words, and the one function that picks one.
 
 ``generic``  the Array API only: plain, and the reference for the other two
-``cpu``      Numba, multithreaded
-``cuda``     Numba CUDA
+``cpu``      Numba, multithreaded; not in this version
+``cuda``     Numba CUDA; not in this version
 
 Nothing here imports the rest of ``microagg_gpu``.
 """

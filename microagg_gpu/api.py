@@ -145,7 +145,7 @@ def compare(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> "Comparison":
-    """Try methods on the same data, as the authors of all five papers advise, best first.
+    """Try methods on the same data, as the 2002 paper advises (section 6), best first.
 
     Parameters
     ----------

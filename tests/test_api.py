@@ -320,11 +320,8 @@ def test_too_little_memory_is_told(monkeypatch):
         microaggregate(np.zeros((10**6, 1)), 3, "tsp")
 
 
-def test_no_gpu_is_told():
-    from microagg_gpu.backend import gpu_available
-
-    if gpu_available():
-        pytest.skip("this machine has a GPU")
+def test_no_gpu_is_told(monkeypatch):
+    monkeypatch.setattr("microagg_gpu.backend.gpu_available", lambda: False)
     with pytest.raises(InputError, match="needs an NVIDIA GPU"):
         microaggregate(DATA, 3, device="cuda")
 

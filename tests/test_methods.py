@@ -1,8 +1,10 @@
-"""Every method against its naive reference, to the label, and what every k-partition keeps."""
+"""Every method against its naive reference, to the label, and what every k-partition keeps.
+
+The method tsp is compared in test_tsp.py.
+"""
 
 import naive
 import naive_genetic
-import naive_tsp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -126,11 +128,6 @@ def test_individual(inner, case):
     expected = [naive.labels_of(groups) for groups in naive.individual(points, case.k, inner)]
     result = microaggregate(case.data, case.k, "individual", inner=inner)
     assert result.labels.T.tolist() == expected
-
-
-@given(cases(most=200))
-def test_tsp(case):
-    check(case, "tsp", naive_tsp.tsp)
 
 
 @given(cases(most=120))
