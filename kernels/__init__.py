@@ -1,7 +1,7 @@
 """The engines: packages with the same words, and the one function that picks one.
 
 ``generic``  the Array API only: plain, and the reference for the other two
-``cpu``      Numba, multithreaded; not in this version
+``cpu``      Numba, by search trees and on all cores
 ``cuda``     Numba CUDA; not in this version
 
 Nothing here imports the rest of ``microagg_gpu``.
@@ -11,6 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
+
+from array_api_compat import is_numpy_array
 
 ENGINES = ("generic", "cpu", "cuda")
 
@@ -31,5 +33,6 @@ def engine_for(points: Any, name: str | None = None) -> ModuleType:
     name : {"generic", "cpu", "cuda"}, optional
         Force an engine whatever the array's type.
     """
-    # The CPU and CUDA engines will be chosen here from the array's type and device.
-    return import_module(f"{__name__}.{name or 'generic'}")
+    if name is None:
+        name = "cpu" if is_numpy_array(points) else "generic"
+    return import_module(f"{__name__}.{name}")

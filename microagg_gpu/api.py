@@ -128,7 +128,7 @@ def microaggregate(
     """
     table = read(data, columns)
     k = check_k(k, table.values.shape[0])
-    points = prepare(table, standardize, weights, device)
+    points = prepare(table, standardize, weights, device, engine)
     return _run(table, points, k, method, options, engine, seed, progress)
 
 
@@ -165,7 +165,7 @@ def compare(
     table = read(data, columns)
     given = k if isinstance(k, Iterable) else [k]
     sizes = [check_k(one, table.values.shape[0]) for one in given]
-    points = prepare(table, standardize, weights, device)
+    points = prepare(table, standardize, weights, device, engine)
     runs = _variants(methods, *points.shape)
     rows: list[dict[str, Any]] = []
 
@@ -245,9 +245,16 @@ def check_k(k: Any, n: int) -> int:
     return number
 
 
-def prepare(table: Table, scale: bool, weights: Sequence[float] | None, device: str) -> Any:
+def prepare(
+    table: Table,
+    scale: bool,
+    weights: Sequence[float] | None,
+    device: str,
+    engine: str | None = None,
+) -> Any:
     """The matrix that methods work on: on the device, standardized and weighted."""
-    values = move(table.values, device)
+    check_engine(engine)
+    values = move(table.values, device, engine)
     xp = array_namespace(values)
     if scale:
         points = standardize(values, table.names)
@@ -285,7 +292,6 @@ def _run(
 ) -> Result:
     """Run one method on prepared points and verify what it returns."""
     _check_method(method)
-    check_engine(engine)
     function = METHODS[method].function
     check_options(method, function, options)
     if METHODS[method].univariate and points.shape[1] > 1:

@@ -19,19 +19,23 @@ def gpu_available() -> bool:
     return bool(cupy.is_available())
 
 
-def move(points: Any, device: str) -> Any:
+def move(points: Any, device: str, engine: str | None = None) -> Any:
     """Bring an array to the device that the caller asked for.
+
+    On the CPU it becomes a NumPy array, which the CPU engine works on; the generic engine, if
+    asked for, works in the array library of the data.
 
     Parameters
     ----------
     device : {"auto", "cpu", "cuda", "cuda:0", ...}
         "auto" leaves it where it is.
+    engine : str, optional
     """
     name, _, number = device.partition(":")
-    if device == "auto" or (device == "cpu" and device_name(points) == "cpu"):
-        return points
-    if device == "cpu":
-        return engine_for(points).to_numpy(points)
+    if device in ("auto", "cpu"):
+        here = device_name(points) == "cpu"
+        stays = engine == "generic" if here else device == "auto"
+        return points if stays else engine_for(points).to_numpy(points)
     if name != "cuda" or (number and not number.isdigit()) or device == "cuda:":
         raise InputError(f"device={device!r} is unknown: choose 'auto', 'cpu', 'cuda' or 'cuda:1'")
     if not gpu_available():

@@ -1,6 +1,7 @@
 """k-partitions: labels, group sizes, centroids, and the proof that every group has k records."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -13,11 +14,27 @@ def labels_from_groups(groups: Iterable[Sequence[int]], n: int) -> np.ndarray:
     return labels
 
 
-def labels_from_sizes(order: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+def labels_from_sizes(order: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Label ranked records cut into connected groups of the given sizes."""
     labels = np.empty(len(order), dtype=np.int64)
     labels[order] = np.repeat(np.arange(len(sizes)), sizes)
     return labels
+
+
+def numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels as numbers 0, 1, ... in their order and without gaps, and the size of each group.
+
+    What `numpy.unique` gives, without sorting where the labels are small numbers, as ours are.
+    """
+    if labels.min() < 0 or labels.max() >= len(labels):
+        _, numbers, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        return numbers.reshape(-1), sizes
+    labels = labels.astype(np.int64, copy=False)
+    sizes = np.bincount(labels)
+    used = sizes > 0
+    if used.all():
+        return labels, sizes
+    return (np.cumsum(used) - 1)[labels], sizes[used]
 
 
 def groups_from_labels(labels: np.ndarray) -> list[list[int]]:
@@ -45,12 +62,16 @@ class Partition:
     def __init__(self, labels: np.ndarray, k: int) -> None:
         if len(labels) == 0 or labels.min() < 0:
             raise RuntimeError("internal error: a record is in no group; nothing is returned")
-        _, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.int64)
-        rank[np.argsort(first)] = np.arange(len(first))
+        numbers, sizes = numbered(labels)
+        n = len(labels)
+        first = np.full(len(sizes), n)
+        np.minimum.at(first, numbers, np.arange(n))
+        by_first = np.argsort(first)
+        rank = np.empty_like(by_first)
+        rank[by_first] = np.arange(len(sizes))
         self.k = k
-        self.labels = rank[numbers.reshape(-1)]
-        self.sizes = np.bincount(self.labels)
+        self.labels = rank[numbers]
+        self.sizes = sizes[by_first]
         if self.sizes.min() < k:
             raise RuntimeError(
                 f"internal error: a group has {self.sizes.min()} records, fewer than k={k}; "
@@ -63,10 +84,19 @@ class Partition:
         A centroid never leaves the range of its group's values, so a group of equal values
         keeps that value to the last digit.
         """
-        order = np.argsort(self.labels, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-        ranked = values[order]
+        starts = np.cumsum(self.sizes) - self.sizes
+        ranked = np.take(values, self._order, axis=0)
         means = np.add.reduceat(ranked, starts, axis=0) / self.sizes[:, np.newaxis]
         lowest = np.minimum.reduceat(ranked, starts, axis=0)
         highest = np.maximum.reduceat(ranked, starts, axis=0)
-        return np.clip(means, lowest, highest)[self.labels]
+        return np.take(np.clip(means, lowest, highest), self.labels, axis=0)
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        """Records group by group, in index order. No two keys are equal: any sort is stable."""
+        n = len(self.labels)
+        key = self.labels * n
+        key += np.arange(n)
+        key.sort()
+        key %= n
+        return key

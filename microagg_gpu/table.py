@@ -106,7 +106,7 @@ def _read_array(data: Any, columns: Sequence[Any] | None) -> Table:
     chosen = list(range(p)) if columns is None else [_position(c, p) for c in columns]
     _check_unique(chosen)
     where = xp.asarray(chosen, dtype=xp.int64, device=device(data))
-    values = xp.astype(xp.take(matrix, where, axis=1), xp.float64)
+    values = xp.astype(xp.take(matrix, where, axis=1), xp.float64, copy=False)
     kind = data.dtype if xp.isdtype(data.dtype, "real floating") else xp.float64
 
     def rebuild(protected: np.ndarray) -> Any:
@@ -205,6 +205,8 @@ def _check_unique(chosen: list[Any]) -> None:
 
 def _check_finite(table: Table) -> None:
     xp = array_namespace(table.values)
+    if bool(xp.all(xp.isfinite(table.values))):
+        return
     to_numpy = engine_for(table.values).to_numpy
     for what, test in (("missing (NaN)", xp.isnan), ("infinite", xp.isinf)):
         found = to_numpy(xp.sum(xp.astype(test(table.values), xp.int64), axis=0))

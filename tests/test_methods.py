@@ -17,11 +17,13 @@ from microagg_gpu.table import standardize
 
 
 def check(case: Case, method: str, reference, **options) -> None:
-    """The library's labels are those of the reference's groups."""
+    """The labels of both engines are those of the reference's groups."""
     points = np.array(naive.standardize(case.data))
     assert np.array_equal(points, standardize(case.data, [""] * points.shape[1]))
-    result = microaggregate(case.data, case.k, method, **options)
-    assert result.labels.tolist() == naive.labels_of(reference(points, case.k))
+    expected = naive.labels_of(reference(points, case.k))
+    for engine in ("generic", "cpu"):
+        result = microaggregate(case.data, case.k, method, engine=engine, **options)
+        assert result.labels.tolist() == expected
 
 
 @given(cases(d=1))

@@ -9,15 +9,18 @@ record index.
 from .arrays import squared_distances, to_numpy
 from .groups import join_closest_groups, join_nearest_records
 from .points import PointSet
-from .segments import optimal_sizes, population_fitness
+from .segments import breed, optimal_sizes, population_fitness
 from .sums import correctly_rounded_sum
 from .tours import hamiltonian_paths
-from .tree import minimum_spanning_tree
-from .ward import merge_until_k
+from .tree import cut_edges, minimum_spanning_tree
+from .ward import extreme_groups, merge_until_k
 
 __all__ = [
     "PointSet",
+    "breed",
     "correctly_rounded_sum",
+    "cut_edges",
+    "extreme_groups",
     "hamiltonian_paths",
     "join_closest_groups",
     "join_nearest_records",

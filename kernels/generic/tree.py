@@ -1,4 +1,4 @@
-"""The Euclidean minimum spanning tree."""
+"""The Euclidean minimum spanning tree, and the cutting of it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def minimum_spanning_tree(
     Returns
     -------
     edges : int64 array of shape (n - 1, 2)
-        The lower end first, in the order found.
+        The lower end first, the edges in the order that makes the tree unique.
     lengths : float64 array of shape (n - 1,)
         Squared lengths.
     """
@@ -51,4 +51,57 @@ def minimum_spanning_tree(
         lengths[step] = float(shortest)
         if progress is not None and step % 256 == 0:
             progress(step / n)
-    return np.stack([edges // n, edges % n], axis=1), lengths
+    order = np.lexsort((edges, lengths))
+    edges = edges[order]
+    return np.stack([edges // n, edges % n], axis=1), lengths[order]
+
+
+def cut_edges(edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndarray:
+    """Delete removable edges from the longest on, and label the trees that remain.
+
+    Phases 2 and 3 of Laszlo and Mukherjee 2005 (sections 3.2 and 3.3): an edge goes if it
+    leaves at least k nodes on both sides. Of equally long edges the one with the lowest
+    records goes first.
+
+    Returns
+    -------
+    labels : int64 array of shape (n,)
+        Of each node, the node of its tree that is nearest to node 0 in the spanning tree.
+    """
+    parent_array, order = _rooted_tree(edges, n)
+    parent = parent_array.tolist()
+    count = [1] * n  # descendants, the node itself included
+    for node in order[:0:-1].tolist():
+        count[parent[node]] += count[node]
+    for a, b in edges[np.lexsort((edges[:, 1], edges[:, 0], -lengths))].tolist():
+        node, above = (a, b) if parent[a] == b else (b, a)
+        if count[node] < k:
+            continue
+        root = above
+        while parent[root] >= 0:
+            root = parent[root]
+        if count[root] - count[node] >= k:
+            parent[node] = -1
+            while above >= 0:
+                count[above] -= count[node]
+                above = parent[above]
+    labels = np.empty(n, dtype=np.int64)
+    for node in order.tolist():
+        labels[node] = node if parent[node] < 0 else labels[parent[node]]
+    return labels
+
+
+def _rooted_tree(edges: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Parent of each node (-1 at the root, node 0), and the nodes with parents before children."""
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for a, b in edges.tolist():
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    parent = np.full(n, -1, dtype=np.int64)
+    order = [0]
+    for node in order:
+        for other in neighbours[node]:
+            if other != parent[node]:
+                parent[other] = node
+                order.append(other)
+    return parent, np.array(order)

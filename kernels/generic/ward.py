@@ -8,11 +8,65 @@ from array_api_compat import array_namespace, device
 
 from .arrays import squared_distances, to_numpy
 from .groups import group_totals
+from .points import PointSet
+
+
+def problems(within: np.ndarray) -> list[np.ndarray]:
+    """The records of each problem, in index order."""
+    order = np.argsort(within, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(within[order])) + 1)
+
+
+def gather_extremes(records: Any, k: int, descending: bool) -> list[list[int]]:
+    """The two groups of k records gathered around the most distant two of an engine's `PointSet`.
+
+    The second group takes from what the first one leaves (1999, figure 2).
+    """
+    a, b = records.most_distant_pair()
+    if descending:
+        a, b = b, a
+    first = records.take_gathered(a, k)
+    if b not in records:
+        b = records.farthest_from(records[a])
+    return [first, records.take_gathered(b, k)]
+
+
+def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
+    """Form the two extreme groups of each problem by the maximum-distance criterion.
+
+    Step 1 of Algorithm 1 of Domingo-Ferrer and Mateo-Sanz (2002): k records are gathered around
+    each of the most distant two.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    within : int64 array of shape (n,)
+        The problem each record belongs to. Each has at least 2k.
+    k : int
+    descending : bool
+        Start from the higher record of the pair.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+        The group each record is in, named by its lowest record; others are alone.
+    """
+    xp = array_namespace(points)
+    labels = np.arange(len(within))
+    for problem in problems(within):
+        part = xp.take(points, xp.asarray(problem, device=device(points)), axis=0)
+        for end in gather_extremes(PointSet(part), k, descending):
+            labels[problem[end]] = problem[min(end)]
+    return labels
 
 
 def merge_until_k(
-    points: Any, groups: list[list[int]], k: int, progress: Callable[[float], None] | None = None
-) -> list[list[int]]:
+    points: Any,
+    labels: np.ndarray,
+    within: np.ndarray,
+    k: int,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
     """Merge groups by Ward's method until each has at least k records.
 
     Step 2 of Algorithm 1 of Domingo-Ferrer and Mateo-Sanz (2002): merge the two groups whose
@@ -25,22 +79,31 @@ def merge_until_k(
     Parameters
     ----------
     points : array of shape (n, d)
-    groups : list of lists of record indices
+    labels : int64 array of shape (n,)
+        The group each record is in at first, named by its lowest record.
+    within : int64 array of shape (n,)
+        The problem each record belongs to: groups merge only within it. Each has at least k.
     k : int
 
     Returns
     -------
-    list of lists of record indices, each of at least k
+    int64 array of shape (n,)
+        The group each record is in at last, named by its lowest record.
     """
-    state = _Groups(points, sorted(groups, key=min), k)
-    small = len(state.small())
-    for s in state.small():
-        state.find_nearest(s)
-    while left := len(state.small()):
-        if progress is not None:
-            progress(1.0 - left / small)
-        state.merge(*state.closest_pair())
-    return [group for group in state.groups if group]
+    merged = labels.copy()
+    for problem in problems(within):
+        groups = [problem[group].tolist() for group in problems(labels[problem])]
+        state = _Groups(points, groups, k)
+        small = len(state.small())
+        for s in state.small():
+            state.find_nearest(s)
+        while left := len(state.small()):
+            if progress is not None:
+                progress(1.0 - left / small)
+            state.merge(*state.closest_pair())
+        for group in filter(None, state.groups):
+            merged[group] = min(group)
+    return merged
 
 
 class _Groups:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..partition import numbered
 from ._check import as_labels, as_whole
 
 
@@ -36,7 +37,7 @@ def oversized(labels: ArrayLike, k: int) -> Oversized:
     """
     k = as_whole(k, "k", 1)
     columns = np.atleast_2d(as_labels(labels).T)
-    sizes = np.concatenate([np.unique(column, return_counts=True)[1] for column in columns])
+    sizes = np.concatenate([numbered(column)[1] for column in columns])
     large = sizes[sizes >= 2 * k]
     return Oversized(100 * large.size / sizes.size, float(large.mean()) if large.size else 0.0)
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..partition import numbered
 from ._check import as_labels, as_matrix
 
 
@@ -74,7 +75,7 @@ def information_loss(points: ArrayLike, labels: ArrayLike) -> float:
     """
     matrix, partition = _matched(points, labels)
     # The loss does not depend on the unit; this one keeps the squares of any float finite.
-    matrix = matrix / (np.abs(matrix).max() or 1.0)
+    matrix = matrix / (max(matrix.max(), -matrix.min()) or 1.0)
     total = _within(matrix, _one_group(matrix))
     return 100 * (_within(matrix, partition) / total) if total > 0 else 0.0
 
@@ -96,7 +97,7 @@ def _one_group(matrix: np.ndarray) -> np.ndarray:
 def _columns(points: np.ndarray, labels: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
     """Yield the values, the group of each value and the group sizes, variable by variable."""
     partitions = labels.T if labels.ndim == 2 else [labels]
-    groups = [np.unique(part, return_inverse=True, return_counts=True)[1:] for part in partitions]
+    groups = [numbered(part) for part in partitions]
     for j, values in enumerate(points.T):
         group, sizes = groups[j % len(groups)]
         yield values, group, sizes
@@ -106,13 +107,17 @@ def _means(values: np.ndarray, group: np.ndarray, sizes: np.ndarray) -> np.ndarr
     return np.bincount(group, values) / sizes
 
 
+def _deviations(values: np.ndarray, group: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    means = np.take(_means(values, group, sizes), group)
+    return np.subtract(values, means, out=means)
+
+
 def _within(points: np.ndarray, labels: np.ndarray) -> float:
     total = 0.0
     for values, group, sizes in _columns(points, labels):
-        deviations = values - _means(values, group, sizes)[group]
         # A mean is rounded, coarsely far from 0; what it lacks is the mean of the deviations.
-        deviations -= _means(deviations, group, sizes)[group]
-        total += float(np.sum(deviations**2))
+        deviations = _deviations(_deviations(values, group, sizes), group, sizes)
+        total += float(np.sum(np.square(deviations, out=deviations)))
     return total
 
 

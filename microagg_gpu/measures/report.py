@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..partition import numbered
 from ._check import as_labels, as_whole, same_shape
 from .groups import oversized
 from .loss import information_loss, ssa, sse, sst
@@ -48,7 +49,7 @@ def report(
     """
     before, after = same_shape(original, protected)
     groups, k = as_labels(labels), as_whole(k, "k", 1)
-    sizes = [np.unique(part, return_counts=True)[1] for part in np.atleast_2d(groups.T)]
+    sizes = [numbered(part)[1] for part in np.atleast_2d(groups.T)]
     names = list(names or (f"V{j + 1}" for j in range(before.shape[1])))
     first, second = first_component(before), first_component(after)
     changes = weight_changes(before, after)

@@ -31,8 +31,8 @@ from ..kernels import engine_for
 from ..partition import labels_from_groups
 from .common import Progress
 
-# Distances, paths, counts and what is needed to get from one to the next, 8 bytes each.
-_BYTES_PER_PAIR = 40
+# Four matrices of 8 bytes at the most at one time, with two masks.
+_BYTES_PER_PAIR = 34
 
 
 def tsp(
@@ -62,8 +62,8 @@ def tsp(
     n = points.shape[0]
     _check_memory(n)
     words = engine_for(points, engine)
-    paths = words.hamiltonian_paths(points, tour, window, progress)
-    groups, leftovers = groups_from_counts(path_counts(paths, k), k)
+    counts = path_counts(words.hamiltonian_paths(points, tour, window, progress), k)
+    groups, leftovers = groups_from_counts(counts, k)
     words.join_closest_groups(points, groups, leftovers)
     return labels_from_groups(groups, n)
 
@@ -82,14 +82,14 @@ def path_counts(paths: np.ndarray, k: int) -> np.ndarray:
         Symmetric, with zeros in the diagonal.
     """
     n = paths.shape[1]
-    counts = np.zeros(n * n, dtype=np.int64)
-    for apart in range(1, min(k - 1, n // 2) + 1):
-        # Half a round apart, each pair would be met from both ends.
-        ends = n if 2 * apart < n else apart
-        pairs = paths[:, :ends] * n + np.roll(paths, -apart, axis=1)[:, :ends]
-        counts += np.bincount(pairs.reshape(-1), minlength=n * n)
-    square = counts.reshape(n, n)
-    return square + square.T
+    counts = np.zeros((n, n), dtype=np.int64)
+    for path in paths:
+        for apart in range(1, min(k - 1, n // 2) + 1):
+            other = np.roll(path, -apart)
+            counts[path, other] += 1  # a record is first in one pair, so no cell comes twice
+            if 2 * apart < n:  # half a round apart, each pair is met from both ends
+                counts[other, path] += 1
+    return counts
 
 
 def groups_from_counts(counts: np.ndarray, k: int) -> tuple[list[list[int]], list[int]]:

@@ -13,26 +13,55 @@ from array_api_compat import array_namespace
 
 from ..errors import InputError
 from ..kernels import engine_for
-from ..partition import labels_from_groups
 from .axes import scores
 from .common import Progress, take_records
 
 RANKINGS = ("md", "fpc", "sz", "pv")
 
 
-def extremes(points: Any, k: int, descending: bool, engine: str | None) -> list[list[int]]:
-    """The maximum-distance criterion: k records gathered around each of the most distant two.
+def runs(within: np.ndarray, *keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Records sorted by group, then by some keys and by index; where groups start, their sizes."""
+    order = np.lexsort((*keys, within))
+    starts = np.flatnonzero(np.diff(within[order], prepend=-1))
+    return order, starts, np.diff(starts, append=len(order))
 
-    The second group takes from what the first one leaves (1999, figure 2).
+
+def ends(within: np.ndarray, place: np.ndarray, k: int) -> np.ndarray:
+    """Label the first k and the last k records of each group as one; others stay alone.
+
+    Step 1 of Algorithm 1 (2002), with records ranked by a one-dimensional criterion.
     """
-    records = engine_for(points, engine).PointSet(points)
-    a, b = records.most_distant_pair()
-    if descending:
-        a, b = b, a
-    first = records.take_gathered(a, k)
-    if b not in records:
-        b = records.farthest_from(records[a])
-    return [first, records.take_gathered(b, k)]
+    order, starts, sizes = runs(within, place)
+    labels = np.arange(len(order))
+    for first in (starts, starts + sizes - k):
+        end = order[first[:, np.newaxis] + np.arange(k)]
+        labels[end] = end.min(axis=1, keepdims=True)
+    return labels
+
+
+def split_equal(points: np.ndarray, within: np.ndarray, k: int, ranked: bool) -> np.ndarray:
+    """Label the records of groups of equal records as all recursions would; others by -1.
+
+    Among m equal records whose every subset has exactly their values as centroid, no merger
+    costs anything. The extreme group with the lowest record then takes all that are between,
+    and the other one is cut off: if ranked the k highest records, else those that follow the
+    lowest k. The rest go on alike, which would take m / k recursions.
+    """
+    order, starts, sizes = runs(within)
+    start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
+    at = np.arange(len(order)) - start
+    values = points[order]
+    count = (at + 1).astype(values.dtype)[:, np.newaxis]
+    exact = (values == points[order[start]]) & (values * count / count == values)
+    equal = np.repeat(np.logical_and.reduceat(exact.all(axis=1), starts), sizes)
+    if ranked:
+        lowest = size - ((size - 1 - at) // k + 1) * k
+        lowest[lowest < k] = 0
+    else:
+        lowest = np.where(at < size // k * k, at // k * k, 0)
+    labels = np.empty_like(order)
+    labels[order] = np.where(equal, order[start + lowest], -1)
+    return labels
 
 
 def rank(
@@ -74,23 +103,20 @@ def kward(
     if points.shape[1] == 1:
         ranking, variable = "pv", 0
     words = engine_for(points, engine)
-    n = points.shape[0]
     place = None if ranking == "md" else rank(points, ranking, variable, descending, engine)
-    final = []
-    pending = [list(range(n))]
-    while pending:
-        records = pending.pop()
-        if len(records) < 2 * k:
-            final.append(records)
+    groups = np.zeros(points.shape[0], dtype=np.int64)  # each named by its lowest record
+    while len(records := np.flatnonzero(np.bincount(groups)[groups] >= 2 * k)):
+        everything = len(records) == len(groups)
+        part = points if everything else take_records(points, records.tolist())
+        within = groups[records]
+        start = split_equal(words.to_numpy(part), within, k, place is not None)
+        if (done := start >= 0).any():
+            groups[records[done]] = records[start[done]]
             continue
-        part = take_records(points, records)
         if place is None:
-            ends = extremes(part, k, descending, engine)
+            start = words.extreme_groups(part, within, k, descending)
         else:
-            order = np.argsort(place[records]).tolist()
-            ends = [order[:k], order[-k:]]
-        between = set(range(len(records))).difference(*ends)
-        report = progress if len(records) == n else None
-        for group in words.merge_until_k(part, [*ends, *([i] for i in between)], k, report):
-            pending.append(sorted(records[i] for i in group))
-    return labels_from_groups(final, n)
+            start = ends(within, place[records], k)
+        report = progress if everything else None
+        groups[records] = records[words.merge_until_k(part, start, within, k, report)]
+    return np.unique(groups, return_inverse=True)[1]

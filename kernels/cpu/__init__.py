@@ -1,0 +1,29 @@
+"""The CPU engine: the words of the generic engine in Numba, by search trees and on all cores.
+
+Every word returns what the generic one does, to the last bit.
+"""
+
+from ..generic import join_closest_groups, join_nearest_records, squared_distances, to_numpy
+from .mst import cut_edges, minimum_spanning_tree
+from .points import PointSet
+from .segments import breed, optimal_sizes, population_fitness
+from .sums import correctly_rounded_sum
+from .tours import hamiltonian_paths
+from .ward import extreme_groups, merge_until_k
+
+__all__ = [
+    "PointSet",
+    "breed",
+    "correctly_rounded_sum",
+    "cut_edges",
+    "extreme_groups",
+    "hamiltonian_paths",
+    "join_closest_groups",
+    "join_nearest_records",
+    "merge_until_k",
+    "minimum_spanning_tree",
+    "optimal_sizes",
+    "population_fitness",
+    "squared_distances",
+    "to_numpy",
+]

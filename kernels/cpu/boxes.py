@@ -1,0 +1,334 @@
+"""A search tree over the records that remain, made for scanning side by side.
+
+Records lie in leaves of 32, and leaves, and the boxes around them, in blocks of 32, level upon
+level to a single block on top; a block of boxes has one row per variable, so that a target's
+distances to 32 records or bounds to 32 boxes are computed together. There are no pointers:
+lane i of block b stands for block 32 b + i one level below.
+
+A record is taken out by writing NaN over it, which wins no comparison; the boxes around it
+shrink, and an empty one turns inside out.
+
+Bounds to boxes add the variables in the order in which distances do. Rounding is monotone, so
+they are never beyond the distance of a record in the box: they need no slack.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+WIDTH = 32
+NONE = 2**63 - 1  # above every record
+LEVELS = 8  # more than 32**8 records have
+
+
+class Boxes(NamedTuple):
+    """The arrays of a tree over some records of a matrix; level 0 has the boxes of leaves."""
+
+    value: np.ndarray  # (leaves, d, WIDTH)
+    record: np.ndarray  # (leaves, WIDTH), -1 in empty places
+    place: np.ndarray  # (n,) leaf * WIDTH + lane of each record, -1 of those not here
+    start: np.ndarray  # (levels + 1,) first block of each level
+    low: np.ndarray  # (blocks, d, WIDTH) least values in each box
+    high: np.ndarray  # (blocks, d, WIDTH) greatest values
+    centre: np.ndarray  # (blocks, d, WIDTH) centre and
+    radius: np.ndarray  # (blocks, WIDTH) radius of a ball around what was in the box first
+    count: np.ndarray  # (blocks, WIDTH) records in each box
+    lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
+
+
+@njit(cache=True, nogil=True)
+def kth(values, k):
+    """The k-th least of some values, from 0, by Hoare's selection; they change places."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot, i, j = values[(low + high) // 2], low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while pivot < values[j]:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i, j = i + 1, j - 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return values[k]
+
+
+@njit(cache=True, nogil=True)
+def part(rows, start, stop, v, limit, inclusive):
+    """Bring rows below (or up to) a limit to the front; return where the others start."""
+    i, j = start, stop - 1
+    while True:
+        while i <= j and (rows[i, v] < limit or (inclusive and rows[i, v] == limit)):
+            i += 1
+        while i <= j and not (rows[j, v] < limit or (inclusive and rows[j, v] == limit)):
+            j -= 1
+        if i >= j:
+            return i
+        for w in range(rows.shape[1]):
+            rows[i, w], rows[j, w] = rows[j, w], rows[i, w]
+
+
+@njit(cache=True, nogil=True)
+def _widest(rows, start, stop):
+    """The variable of largest range among some rows; the last column, if they are all equal."""
+    d = rows.shape[1] - 1
+    widest, spread = d, 0.0
+    low, high = rows[start].copy(), rows[start].copy()
+    for i in range(start + 1, stop):
+        for v in range(d):
+            low[v] = min(low[v], rows[i, v])
+            high[v] = max(high[v], rows[i, v])
+    for v in range(d):
+        if high[v] - low[v] > spread:
+            widest, spread = v, high[v] - low[v]
+    return widest
+
+
+@njit(cache=True, nogil=True)
+def _arrange(rows):
+    """Sort rows so that each aligned run of 32, 1024, ... of them lies close together.
+
+    A run is divided at the mean of its widest variable, which finds gaps between clusters,
+    moved to the next multiple of the size that its parts will be packed in. The last column
+    has the records' indices: equal records are sorted by them.
+    """
+    waiting = np.empty((64 * LEVELS, 2), dtype=np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, len(rows)
+    height = 1
+    while height:
+        height -= 1
+        start, stop = waiting[height, 0], waiting[height, 1]
+        size = stop - start
+        if size <= WIDTH:
+            continue
+        unit = WIDTH
+        while unit * WIDTH < size:
+            unit *= WIDTH
+        v = _widest(rows, start, stop)
+        values = rows[start:stop, v].copy()
+        mean, below = 0.0, 0
+        for i in range(size):
+            mean += values[i] / size
+        for i in range(size):
+            below += values[i] <= mean
+        middle = start + min(max((below + unit // 2) // unit, 1), (size - 1) // unit) * unit
+        limit = kth(values, middle - start)
+        equal = part(rows, start, stop, v, limit, False)
+        part(rows, equal, stop, v, limit, True)
+        waiting[height, 0], waiting[height, 1] = start, middle
+        waiting[height + 1, 0], waiting[height + 1, 1] = middle, stop
+        height += 2
+
+
+@njit(cache=True, nogil=True)
+def _enclose(tree, points, order):
+    """Fill in a tree's leaves and boxes."""
+    n, d = len(order), points.shape[1]
+    for i in range(n):
+        leaf, lane = i // WIDTH, i % WIDTH
+        tree.record[leaf, lane] = order[i]
+        tree.place[order[i]] = i
+        for v in range(d):
+            tree.value[leaf, v, lane] = points[order[i], v]
+    slack = 1.0 + (d + 8) * 2.0**-50
+    inside = WIDTH
+    for level in range(len(tree.start) - 1):
+        for first in range(0, n, inside):
+            last = min(first + inside, n)
+            block, lane = tree.start[level] + first // inside // WIDTH, first // inside % WIDTH
+            tree.count[block, lane] = last - first
+            lowest = order[first]
+            for i in range(first, last):
+                lowest = min(lowest, order[i])
+            tree.lowest[block, lane] = lowest
+            for v in range(d):
+                low = high = points[order[first], v]
+                total = 0.0
+                for i in range(first, last):
+                    x = points[order[i], v]
+                    low, high = min(low, x), max(high, x)
+                    total += x / (last - first)
+                tree.low[block, v, lane], tree.high[block, v, lane] = low, high
+                tree.centre[block, v, lane] = total
+            radius = 0.0
+            for i in range(first, last):
+                distance = 0.0
+                for v in range(d):
+                    difference = points[order[i], v] - tree.centre[block, v, lane]
+                    distance += difference * difference
+                radius = max(radius, distance)
+            tree.radius[block, lane] = np.sqrt(radius) * slack
+        inside *= WIDTH
+
+
+def build(points: np.ndarray, records: np.ndarray) -> Boxes:
+    """Build the tree of some records of a matrix.
+
+    Parameters
+    ----------
+    points : float64 array of shape (n, d), C order
+    records : int64 array, at least one
+    """
+    n, d = points.shape
+    rows = np.column_stack((points[records], records))
+    _arrange(rows)
+    leaves = -(-len(rows) // WIDTH)
+    order = np.full(leaves * WIDTH, NONE)
+    order[: len(rows)] = rows[:, d]
+    order = np.sort(order.reshape(leaves, WIDTH), axis=1).reshape(-1)[: len(rows)]
+    start = [0, -(-leaves // WIDTH)]
+    while start[-1] - start[-2] > 1:
+        start.append(start[-1] - (start[-2] - start[-1]) // WIDTH)
+    shape = (start[-1], d, WIDTH)
+    tree = Boxes(
+        value=np.full((leaves, d, WIDTH), np.nan),
+        record=np.full((leaves, WIDTH), -1),
+        place=np.full(n, -1),
+        start=np.array(start),
+        low=np.full(shape, np.inf),
+        high=np.full(shape, -np.inf),
+        centre=np.zeros(shape),
+        radius=np.zeros((start[-1], WIDTH)),
+        count=np.zeros((start[-1], WIDTH), dtype=np.int64),
+        lowest=np.full((start[-1], WIDTH), NONE),
+    )
+    _enclose(tree, points, order)
+    return tree
+
+
+# The loops over lanes below end at `width`, an array's own, because a number that the compiler
+# knows makes it unroll them instead of vectorising.
+
+
+@njit(cache=True, nogil=True)
+def distances_to_leaf(tree, leaf, target, distances):
+    """Squared distances from a point to the records of a leaf; NaN for empty places."""
+    width = tree.value.shape[2]
+    for i in range(width):
+        distances[i] = 0.0
+    for v in range(len(target)):
+        x = target[v]
+        for i in range(width):
+            difference = tree.value[leaf, v, i] - x
+            distances[i] += difference * difference
+
+
+@njit(cache=True, nogil=True)
+def _least_distances(tree, block, target, bounds, level):
+    """Squared distances from a point to the boxes of a block; infinite to empty ones."""
+    width = tree.low.shape[2]
+    for i in range(width):
+        bounds[level, i] = 0.0
+    for v in range(len(target)):
+        x = target[v]
+        for i in range(width):
+            below, above = tree.low[block, v, i] - x, x - tree.high[block, v, i]
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            bounds[level, i] += gap * gap
+
+
+@njit(cache=True, nogil=True)
+def nearest(tree, target, k, found, distances):
+    """Find the k records nearest to a point, by distance and then by index.
+
+    Parameters
+    ----------
+    found, distances : arrays of k places
+        Records and squared distances that the search is to beat, in order, NONE and infinity
+        where any will do; they are replaced by what is found.
+    """
+    levels = len(tree.start) - 1
+    bounds = np.empty((levels, WIDTH))
+    at = np.empty(levels, dtype=np.int64)
+    here = np.empty(WIDTH)
+    last = k - 1
+    level = levels - 1
+    at[level] = tree.start[level]
+    _least_distances(tree, at[level], target, bounds, level)
+    while True:
+        lane, bound = 0, bounds[level, 0]
+        for i in range(1, WIDTH):
+            if bounds[level, i] < bound:
+                lane, bound = i, bounds[level, i]
+        if bound > distances[last] or bound == np.inf:
+            level += 1
+            if level == levels:
+                return
+            continue
+        bounds[level, lane] = np.inf
+        if bound == distances[last] and tree.lowest[at[level], lane] > found[last]:
+            continue
+        below = (at[level] - tree.start[level]) * WIDTH + lane
+        if level > 0:
+            level -= 1
+            at[level] = tree.start[level] + below
+            _least_distances(tree, at[level], target, bounds, level)
+            continue
+        distances_to_leaf(tree, below, target, here)
+        for i in range(WIDTH):
+            if here[i] <= distances[last]:
+                _insert(found, distances, last, tree.record[below, i], here[i])
+
+
+@njit(cache=True, nogil=True)
+def _insert(found, distances, last, record, distance):
+    """Put a record in its place among the nearest, if it is one of them."""
+    i = last
+    if distance == distances[i] and record > found[i]:
+        return
+    while i > 0 and (
+        distance < distances[i - 1] or (distance == distances[i - 1] and record < found[i - 1])
+    ):
+        found[i], distances[i] = found[i - 1], distances[i - 1]
+        i -= 1
+    found[i], distances[i] = record, distance
+
+
+@njit(cache=True, nogil=True)
+def take_out(tree, record):
+    """Take a record out of the tree and shrink the boxes that it was in."""
+    at = tree.place[record]
+    leaf, lane = at // WIDTH, at % WIDTH
+    tree.place[record] = -1
+    tree.record[leaf, lane] = -1
+    inner = leaf
+    for level in range(len(tree.start) - 1):
+        block, lane_up = tree.start[level] + inner // WIDTH, inner % WIDTH
+        tree.count[block, lane_up] -= 1
+        inner //= WIDTH
+    for v in range(tree.value.shape[1]):
+        x = tree.value[leaf, v, lane]
+        tree.value[leaf, v, lane] = np.nan
+        _shrink(tree, leaf, v, x)
+
+
+@njit(cache=True, nogil=True)
+def _shrink(tree, leaf, v, x):
+    """Draw in one variable of the boxes that a value x has left."""
+    inner = leaf
+    for level in range(len(tree.start) - 1):
+        block, lane = tree.start[level] + inner // WIDTH, inner % WIDTH
+        if x != tree.low[block, v, lane] and x != tree.high[block, v, lane]:
+            return
+        low, high = np.inf, -np.inf
+        if level == 0:
+            for i in range(WIDTH):
+                y = tree.value[leaf, v, i]
+                low = y if y < low else low
+                high = y if y > high else high
+        else:
+            below = tree.start[level - 1] + inner
+            for i in range(WIDTH):
+                y, z = tree.low[below, v, i], tree.high[below, v, i]
+                low = y if y < low else low
+                high = z if z > high else high
+        tree.low[block, v, lane], tree.high[block, v, lane] = low, high
+        inner //= WIDTH

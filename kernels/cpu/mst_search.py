@@ -1,0 +1,353 @@
+"""Leaf by leaf search for the nearest records of other components, for the spanning tree.
+
+The records of a leaf walk the tree together: one test of a box serves all of them, and where
+boxes exclude nothing the search is a full scan in tiles. All leaves but the last are full, so
+that such a scan wastes nothing; that is why this tree is not the one in kdtree.py.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, prange, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+WIDTH = 32  # records in a leaf
+LANES = 16  # records whose distances are computed at once; divides WIDTH
+DEPTH = 512  # places on a stack: no node has less than an eighth of the leaves above it
+
+
+class LeafTree(NamedTuple):
+    """A kd-tree in preorder: the left child of node i is i + 1."""
+
+    right: np.ndarray  # (nodes,) right child, 0 in a leaf
+    leaf: np.ndarray  # (nodes,) number of the leaf, -1 if not one
+    node: np.ndarray  # (leaves,) node of each leaf
+    box: np.ndarray  # (nodes, 2, d) least and greatest value of each variable
+    lowest: np.ndarray  # (nodes,) lowest record in it
+    block: np.ndarray  # (leaves, d, WIDTH) values, NaN in empty places
+    record: np.ndarray  # (leaves, WIDTH) records in index order, -1 in empty places
+
+
+def leaf_tree(points: np.ndarray) -> LeafTree:
+    """Build the tree of all records."""
+    n, d = points.shape
+    leaves = -(-n // WIDTH)
+    right = np.zeros(2 * leaves - 1, dtype=np.int64)
+    box = np.empty((len(right), 2, d))
+    order = np.arange(n)
+    _grow(points, order, right, box)
+    node = np.flatnonzero(right == 0)
+    leaf = np.full(len(right), -1)
+    leaf[node] = np.arange(leaves)
+    record = np.full((leaves, WIDTH), -1)
+    record.ravel()[:n] = order
+    rows = np.full((leaves * WIDTH, d), np.nan)
+    rows[:n] = points[order]
+    block = np.ascontiguousarray(rows.reshape(leaves, WIDTH, d).transpose(0, 2, 1))
+    lowest = np.empty(len(right), dtype=np.int64)
+    lowest[node] = record[:, 0]
+    for parent in np.flatnonzero(right)[::-1].tolist():
+        lowest[parent] = min(lowest[parent + 1], lowest[right[parent]])
+    return LeafTree(right, leaf, node, box, lowest, block, record)
+
+
+@njit(cache=True, nogil=True)
+def _grow(points, order, right, box):
+    """Order the records so that each node's are side by side; fill `right` and `box`."""
+    n, d = points.shape
+    keys = np.empty(n)
+    waiting = np.empty((DEPTH, 3), dtype=np.int64)  # node, start, stop
+    waiting[0] = (0, 0, n)
+    height = 1
+    while height:
+        height -= 1
+        node, start, stop = waiting[height]
+        low, high = box[node]
+        low[:], high[:] = np.inf, -np.inf
+        for r in order[start:stop]:
+            for v in range(d):
+                low[v] = min(low[v], points[r, v])
+                high[v] = max(high[v], points[r, v])
+        v = np.argmax(high - low)  # type: ignore[assignment]
+        if stop - start <= WIDTH or high[v] <= low[v]:
+            order[start:stop].sort()
+        if stop - start <= WIDTH:
+            continue
+        for i in range(start, stop):
+            keys[i] = points[order[i], v]
+        half = _leaves_below(keys[start:stop])
+        middle = start + half * WIDTH
+        if high[v] > low[v]:
+            _select(keys, order, start, stop, middle)
+        right[node] = node + 2 * half
+        waiting[height] = (node + 2 * half, middle, stop)
+        waiting[height + 1] = (node + 1, start, middle)
+        height += 2
+
+
+@njit(cache=True, nogil=True)
+def _leaves_below(keys):
+    """How many leaves go left: up to the mean, to find gaps between clusters, or else half."""
+    leaves = (len(keys) + WIDTH - 1) // WIDTH
+    mean = 0.0
+    for key in keys:
+        mean += key / len(keys)
+    below = 0
+    for key in keys:
+        below += key <= mean
+    below = (below + WIDTH // 2) // WIDTH
+    return below if min(below, leaves - below) >= max(1, leaves // 8) else leaves // 2
+
+
+@njit(cache=True, nogil=True)
+def _select(keys, order, low, stop, middle):
+    """Sort so far that no key before the middle is above one from there on (Hoare)."""
+    high = stop - 1
+    while low < high:
+        pivot = keys[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            return
+
+
+@njit(cache=True, nogil=True)
+def _between_boxes(box, a, b):
+    """Squared distance between two boxes, never more than that of two records in them."""
+    total = 0.0
+    for v in range(box.shape[2]):
+        gap = max(box[a, 0, v] - box[b, 1, v], box[b, 0, v] - box[a, 1, v], 0.0)
+        total += gap * gap
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _block_to_box(block, leaf, box, node, limits, distances):
+    """Squared distances from the records of a leaf to a node's box; is any within its limit?"""
+    width = block.shape[2]
+    for p in range(width):
+        distances[p] = 0.0
+    for v in range(block.shape[1]):
+        low, high = box[node, 0, v], box[node, 1, v]
+        for p in range(width):
+            below, above = low - block[leaf, v, p], block[leaf, v, p] - high
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            distances[p] += gap * gap
+    within = 0
+    for p in range(width):
+        within += distances[p] <= limits[p]
+    return within > 0
+
+
+@intrinsic
+def lane_distances(typing_context, rows, width, target, d, out):
+    """Squared distances of LANES records to a target; addresses of float64 values.
+
+    Numba's own loops keep the sums in memory, which takes about twice as long.
+    """
+    address = types.uintp
+
+    def generate(context, builder, signature, arguments):
+        rows, width, target, d, out = arguments
+        number, lane = ir.DoubleType(), ir.IntType(32)
+        lanes = ir.VectorType(number, LANES)
+        undefined = ir.Constant(lanes, ir.Undefined)
+        rows = builder.inttoptr(rows, number.as_pointer())
+        target = builder.inttoptr(target, number.as_pointer())
+        total = cgutils.alloca_once_value(builder, ir.Constant(lanes, [0.0] * LANES))
+        with cgutils.for_range(builder, d) as loop:
+            value = builder.load(builder.gep(target, [loop.index]))
+            value = builder.insert_element(undefined, value, lane(0))
+            everywhere = ir.Constant(ir.VectorType(lane, LANES), [0] * LANES)
+            value = builder.shuffle_vector(value, undefined, everywhere)
+            row = builder.gep(rows, [builder.mul(loop.index, width)])
+            row = builder.load(builder.bitcast(row, lanes.as_pointer()), align=8)
+            difference = builder.fsub(row, value)
+            square = builder.fmul(difference, difference)
+            builder.store(builder.fadd(builder.load(total), square), total)
+        builder.store(builder.load(total), builder.inttoptr(out, lanes.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(address, types.int64, address, types.int64, address), generate
+
+
+@njit(cache=True, nogil=True)
+def _insert(r, x, distance, other, length):
+    """Put record x in its place in the list of record r, if it comes before the last."""
+    i = other.shape[1] - 1
+    if distance > length[r, i] or (distance == length[r, i] and x >= other[r, i]):
+        return False
+    while i > 0 and (
+        distance < length[r, i - 1] or (distance == length[r, i - 1] and x < other[r, i - 1])
+    ):
+        other[r, i], length[r, i] = other[r, i - 1], length[r, i - 1]
+        i -= 1
+    other[r, i], length[r, i] = x, distance
+    return True
+
+
+@njit(cache=True, nogil=True)
+def limit_of(r, length, low, high):
+    """Squared distance and record from which on r's edges do not come before (low, high)."""
+    if r < low:
+        return np.nextafter(length, np.inf), np.int64(-1)
+    return length, (high if r == low else low + (r < high))
+
+
+@njit(cache=True, nogil=True)
+def _share(records, limits, r, comp, other, length, known):
+    """Make the edge that record r found the limit of the leaf's seekers in its component."""
+    low, high = min(r, other[r, 0]), max(r, other[r, 0])
+    for i in range(len(records)):
+        s = records[i]
+        if limits[i] >= 0.0 and s != r and comp[s] == comp[r]:
+            distance, record = limit_of(s, length[r, 0], low, high)
+            if distance < length[s, 0] or (distance == length[s, 0] and record < other[s, 0]):
+                other[s, 0], length[s, 0], known[s] = record, distance, False
+
+
+@njit(cache=True, nogil=True)
+def _visit(points, home, to_box, limits, block, leaf, record, comp, other, length, known):
+    """Put the records of a leaf in the lists of the home leaf's; tell if any list changed.
+
+    Also the number of times that distances were computed.
+    """
+    d, width = block.shape[1:]
+    m = other.shape[1]
+    distances = np.empty(LANES)
+    rows = block.ctypes.data + 8 * leaf * d * width
+    first, out = points.ctypes.data, distances.ctypes.data
+    any_changed, visits = False, 0
+    for start in range(0, width, LANES):  # outside, for the lanes' values to stay in the cache
+        for s in range(width):
+            if not to_box[s] <= limits[s]:
+                continue
+            visits += 1
+            r = record[home, s]
+            lane_distances(rows + 8 * start, width, first + 8 * r * d, d, out)  # type: ignore[call-arg]
+            within = 0  # counting is vectorised, leaving at the first is not
+            for p in range(len(distances)):
+                within += distances[p] <= limits[s]
+            if within == 0:
+                continue
+            changed = False
+            for p in range(LANES):
+                x = record[leaf, start + p]
+                if distances[p] <= length[r, m - 1] and comp[x] != comp[r]:
+                    changed |= _insert(r, x, distances[p], other, length)
+            if changed:
+                known[r] = any_changed = True
+                if m == 1:
+                    _share(record[home], limits, r, comp, other, length, known)
+    return any_changed, visits
+
+
+@njit(cache=True, nogil=True)
+def _search_from(tree, points, home, limits, own, comp, common, other, length, known):
+    """Search the tree for the records of one leaf that have a limit (others: -1).
+
+    A node is skipped if it is all of the seekers' own component, or holds nothing before the
+    last entry of any seeker's list. Returns how many times LANES distances were computed.
+    """
+    m = other.shape[1]
+    stack = np.empty(DEPTH, dtype=np.int64)
+    bounds = np.empty(DEPTH)
+    to_box = np.empty(len(limits))
+    start = tree.node[home]
+    stack[0], bounds[0], height = 0, 0.0, 1
+    farthest, last = -1.0, np.int64(-1)
+    changed, visits = True, 0
+    while height:
+        if changed:
+            farthest, last = -1.0, np.int64(-1)
+            for p in range(len(limits)):
+                if limits[p] >= 0.0:
+                    r = tree.record[home, p]
+                    limits[p] = length[r, m - 1]
+                    if limits[p] > farthest:
+                        farthest, last = limits[p], other[r, m - 1]
+                    elif limits[p] == farthest:
+                        last = max(last, other[r, m - 1])
+            changed = False
+        height -= 1
+        node, bound = stack[height], bounds[height]
+        if bound > farthest or (bound == farthest and tree.lowest[node] >= last):
+            continue
+        if common[node] == own or not _block_to_box(
+            tree.block, home, tree.box, node, limits, to_box
+        ):
+            continue
+        if tree.right[node]:
+            a, b = node + 1, tree.right[node]
+            to_a, to_b = _between_boxes(tree.box, start, a), _between_boxes(tree.box, start, b)
+            if to_a < to_b or (to_a == to_b and tree.lowest[a] < tree.lowest[b]):
+                a, b, to_a, to_b = b, a, to_b, to_a
+            stack[height], bounds[height] = a, to_a
+            stack[height + 1], bounds[height + 1] = b, to_b
+            height += 2
+        else:
+            changed, scanned = _visit(
+                points,
+                home,
+                to_box,
+                limits,
+                tree.block,
+                tree.leaf[node],
+                tree.record,
+                comp,
+                other,
+                length,
+                known,
+            )
+            visits += scanned
+    return visits
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def search(tree, points, leaves, comp, common, wanted, other, length, known):
+    """Find the wanted records' nearest records of other components, for some leaves.
+
+    Parameters
+    ----------
+    comp, common : component of each record, and of each node
+    wanted : the records that search
+    other, length : lists of records and squared distances, in order
+        On entry the last one is the limit: only what comes before it is looked for.
+    known : set where a record was found
+
+    Returns
+    -------
+    visits : int
+        How many times the distances of LANES records were computed.
+    """
+    visits = 0
+    for i in prange(len(leaves)):
+        leaf = leaves[i]
+        limits = np.full(WIDTH, -1.0)
+        own = np.int64(-2)  # the seekers' component; -3 if they are of several
+        for p in range(WIDTH):
+            r = tree.record[leaf, p]
+            if r >= 0 and wanted[r]:
+                limits[p] = 0.0
+                own = comp[r] if own == -2 or own == comp[r] else -3  # type: ignore[assignment]
+        if own != -2:
+            visits += _search_from(
+                tree, points, leaf, limits, own, comp, common, other, length, known
+            )
+    return visits

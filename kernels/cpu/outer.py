@@ -1,0 +1,166 @@
+"""The record farthest from a point, where the points asked about are mostly near the middle.
+
+From the middle of the data all directions are alike and a tree's bounds are weak. So the
+outermost records are kept in a list, ordered by their distance to a reference point. A target
+that has drifted from the reference is at most the drift nearer to or farther from any record:
+the list is read until what follows cannot win. It is drawn up anew, around the present target,
+when it has been used up or the reading gets long.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from . import boxes, far
+from .boxes import NONE, WIDTH
+
+_LENGTH = 2048  # records on the list
+_READ = 128  # records read in one search before the list is drawn up anew
+_GUESSES = 128  # records tried before a search by the tree
+_START, _STOP, _PAUSE = 0, 1, 2
+_BEYOND, _REACH = 0, 1
+
+
+class Outer(NamedTuple):
+    """The list of outermost records."""
+
+    reference: np.ndarray  # (d,)
+    record: np.ndarray  # (_LENGTH,) farthest from the reference first
+    key: np.ndarray  # (_LENGTH,) squared distances to the reference
+    state: np.ndarray  # (3,) start and stop of what is in use; searches to do without the list
+    limit: np.ndarray  # (2,) no record off the list has a key above the first; greatest key
+
+
+def empty(d: int) -> Outer:
+    """A list that has yet to be drawn up."""
+    return Outer(
+        np.empty(d),
+        np.empty(_LENGTH, dtype=np.int64),
+        np.empty(_LENGTH),
+        np.zeros(3, dtype=np.int64),
+        np.array([np.inf, 0.0]),
+    )
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(points, record, target):
+    """Squared distance from a record to a point."""
+    total = 0.0
+    for v in range(len(target)):
+        difference = points[record, v] - target[v]
+        total += difference * difference
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _keys(tree, target, keys):
+    distances = np.empty(WIDTH)
+    for leaf in range(len(tree.record)):
+        boxes.distances_to_leaf(tree, leaf, target, distances)
+        for i in range(WIDTH):
+            keys[leaf * WIDTH + i] = distances[i] if tree.record[leaf, i] >= 0 else -1.0
+
+
+def _draw_up(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
+    """List the records farthest from a target, which becomes the reference."""
+    keys = np.empty(tree.record.size)
+    _keys(tree, target, keys)
+    listed = np.arange(len(keys))
+    outer.limit[_BEYOND] = -1.0
+    if len(keys) > _LENGTH:
+        listed = np.argpartition(keys, -_LENGTH)
+        outer.limit[_BEYOND] = keys[listed[:-_LENGTH]].max()
+        listed = listed[-_LENGTH:]
+    listed = listed[np.argsort(-keys[listed])]
+    outer.key[: len(listed)] = keys[listed]
+    outer.record[: len(listed)] = tree.record.reshape(-1)[listed]
+    outer.reference[:] = target
+    outer.state[_START], outer.state[_STOP] = 0, np.count_nonzero(keys[listed] >= 0.0)
+    outer.limit[_REACH] = outer.key[0]
+
+
+@njit(cache=True, nogil=True)
+def _read(tree, points, target, outer):
+    """The farthest record on the list, its distance, and whether no other can be as far."""
+    slack = 1.0 + (len(target) + 8) * 2.0**-49
+    drift = 0.0
+    for v in range(len(target)):
+        difference = outer.reference[v] - target[v]
+        drift += difference * difference
+    drift = np.sqrt(drift) * slack
+    record, distance, least, read = NONE, -1.0, -1.0, 0
+    while (
+        outer.state[_START] < outer.state[_STOP]
+        and tree.place[outer.record[outer.state[_START]]] < 0
+    ):
+        outer.state[_START] += 1
+    for i in range(outer.state[_START], outer.state[_STOP]):
+        if outer.key[i] < least:
+            return record, distance, True
+        here = outer.record[i]
+        if tree.place[here] < 0:
+            continue
+        read += 1
+        if read > _READ and drift > 0.0:
+            return record, distance, False
+        far = squared_distance(points, here, target)
+        if far > distance or (far == distance and here < record):
+            record, distance = here, far
+            nearer = max(np.sqrt(distance) / slack - drift, 0.0)
+            least = nearer * nearer / slack
+    return record, distance, outer.limit[_BEYOND] < least
+
+
+@njit(cache=True, nogil=True)
+def _guess(tree, points, target, outer):
+    """The farthest of the first records on the list: something for a search to beat."""
+    record, distance = NONE, -1.0
+    start = outer.state[_START]
+    for i in range(start, min(start + _GUESSES, outer.state[_STOP])):
+        here = outer.record[i]
+        if tree.place[here] >= 0:
+            far = squared_distance(points, here, target)
+            if far > distance or (far == distance and here < record):
+                record, distance = here, far
+    return record, distance
+
+
+@njit(cache=True, nogil=True)
+def _search(tree, seen, points, middle, target, outer):
+    """The record farthest from a target; NONE if the list has to be drawn up to know it."""
+    away = 0.0
+    for v in range(len(target)):
+        difference = middle[v] - target[v]
+        away += difference * difference
+    outer.state[_PAUSE] -= 1
+    if 16.0 * away > outer.limit[_REACH] or outer.state[_PAUSE] > 0:
+        record, distance = _guess(tree, points, target, outer)
+        return far.farthest(tree, seen, target, record, distance)[0]
+    record, distance, sure = _read(tree, points, target, outer)
+    return record if sure else NONE
+
+
+def farthest(
+    tree: boxes.Boxes,
+    seen: far.Seen,
+    points: np.ndarray,
+    middle: np.ndarray,
+    target: np.ndarray,
+    outer: Outer,
+) -> int:
+    """The record farthest from a target, the lowest of several.
+
+    Parameters
+    ----------
+    middle : array of shape (d,)
+        The centroid of the records that remain.
+    """
+    record = _search(tree, seen, points, middle, target, outer)
+    if record == NONE:
+        _draw_up(tree, target, outer)
+        record = _search(tree, seen, points, middle, target, outer)
+    if record == NONE:  # more equals than the list is long
+        outer.state[_PAUSE] = 65
+        record = _search(tree, seen, points, middle, target, outer)
+    return int(record)

@@ -1,0 +1,170 @@
+"""A short tour through all records from each of them, many starts at the same time.
+
+The tours are those of the generic engine, which says where they come from.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+from ..generic.arrays import to_numpy
+
+# Pairs of records looked at in one call of the kernel: some tenths of a second.
+_CHUNK = 2**26
+
+
+def hamiltonian_paths(
+    points: Any,
+    tour: str = "insertion",
+    window: int = 50,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """For each record a path through all records that starts there (MF-TSP Algorithm 1, 2-5).
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    tour : {"insertion", "nearest"}
+        Farthest insertion in a closed tour, or a walk to the nearest record not yet visited.
+    window : int
+        A sweep of 2-opt reverses stretches of up to this many records; 0 or 1 reverses none.
+    progress : callable, optional
+        Called with the share of the paths that are done.
+
+    Returns
+    -------
+    int64 array of shape (n, n)
+        Row i starts with record i.
+    """
+    matrix = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
+    n = len(matrix)
+    lengths = np.empty((n, n))
+    paths = np.empty((n, n), dtype=np.int64)
+    _lengths(matrix, lengths)
+    chunk = max(_CHUNK // n**2, get_num_threads())
+    for first in range(0, n, chunk):
+        last = min(n, first + chunk)
+        _paths(lengths, first, tour == "insertion", window, paths[first:last])
+        if progress is not None:
+            progress(last / n)
+    return paths
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _lengths(points, lengths):
+    """Euclidean distances between all records; -1 from a record to itself."""
+    n, d = points.shape
+    for i in prange(n):
+        for q in range(n):
+            total = 0.0
+            for j in range(d):
+                difference = points[i, j] - points[q, j]
+                total += difference * difference
+            lengths[i, q] = np.sqrt(total)
+        lengths[i, i] = -1.0
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _paths(lengths, first, insertion, window, paths):
+    """Paths from the records that follow `first`, one for each row of `paths`."""
+    for p in prange(len(paths)):
+        _path(lengths, first + p, insertion, window, paths[p])
+
+
+@njit(cache=True, nogil=True)
+def _path(lengths, start, insertion, window, path):
+    tour = np.full(len(path) + 1, start)
+    if insertion:
+        _farthest_insertion(lengths, tour)
+    else:
+        _nearest_neighbour(lengths, tour)
+    if window > 1:
+        _reverse_stretches(lengths, tour, window)
+    for p in range(len(path)):
+        path[p] = tour[p]
+
+
+@njit(cache=True, nogil=True)
+def _farthest_insertion(lengths, tour):
+    """Grow a closed tour from its start, always by the record farthest from the tour.
+
+    It goes where it lengthens the tour least, the first such place after the start. A record
+    on the tour is at distance -1 from it, below all others.
+    """
+    n = len(lengths)
+    edges = np.zeros(n + 1)  # the lengths between neighbours on the tour
+    distance = lengths[tour[0]].copy()
+    record = int(np.argmax(distance))
+    for t in range(1, n):  # the tour holds t records
+        row = lengths[record]
+        after = 0
+        least = np.inf
+        here = row[tour[0]]
+        for p in range(t):
+            there = row[tour[p + 1]]
+            longer = (here + there) - edges[p]
+            if longer < least:
+                least = longer
+                after = p
+            here = there
+        for p in range(t + 1, after + 1, -1):
+            tour[p] = tour[p - 1]
+            edges[p] = edges[p - 1]
+        tour[after + 1] = record
+        edges[after] = row[tour[after]]
+        edges[after + 1] = row[tour[after + 2]]
+        record = 0
+        farthest = -np.inf
+        for q in range(n):
+            distance[q] = min(distance[q], row[q])
+            if distance[q] > farthest:
+                farthest = distance[q]
+                record = q
+
+
+@njit(cache=True, nogil=True)
+def _nearest_neighbour(lengths, tour):
+    """Grow a closed tour from its start, always to the nearest record not yet visited."""
+    n = len(lengths)
+    left = np.arange(n)  # the records not yet visited, in index order
+    nearest = tour[0]
+    for t in range(1, n):
+        for q in range(nearest, n - t):
+            left[q] = left[q + 1]
+        row = lengths[tour[t - 1]]
+        nearest = 0
+        least = row[left[0]]
+        for q in range(1, n - t):
+            if row[left[q]] < least:
+                nearest = q
+                least = row[left[q]]
+        tour[t] = left[nearest]
+
+
+@njit(cache=True, nogil=True)
+def _reverse_stretches(lengths, tour, window):
+    """One sweep of 2-opt along a closed tour.
+
+    At each place in turn the stretch that follows, of 1 to `window` records, is reversed where
+    that shortens the tour most. A stretch of one gains nothing; of equal gains the shortest
+    stretch is reversed.
+    """
+    n = len(lengths)
+    for i in range(n - 2):
+        from_a, from_b = lengths[tour[i]], lengths[tour[i + 1]]
+        edge = from_a[tour[i + 1]]
+        most = 0.0
+        end = i + 1
+        for p in range(i + 2, min(n, i + 1 + window)):
+            c, beyond = tour[p], tour[p + 1]
+            gain = (edge + lengths[c, beyond]) - (from_a[c] + from_b[beyond])
+            if gain > most:
+                most = gain
+                end = p
+        start = i + 1
+        while start < end:
+            tour[start], tour[end] = tour[end], tour[start]
+            start += 1
+            end -= 1
