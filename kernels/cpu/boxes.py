@@ -33,7 +33,7 @@ class Boxes(NamedTuple):
     high: np.ndarray  # (blocks, d, WIDTH) greatest values
     centre: np.ndarray  # (blocks, d, WIDTH) centre and
     radius: np.ndarray  # (blocks, WIDTH) radius of a ball around what was in the box first
-    count: np.ndarray  # (blocks, WIDTH) records in each box
+    held: np.ndarray  # (blocks, WIDTH) records in each box
     lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
 
 
@@ -143,7 +143,7 @@ def _enclose(tree, points, order):
         for first in range(0, n, inside):
             last = min(first + inside, n)
             block, lane = tree.start[level] + first // inside // WIDTH, first // inside % WIDTH
-            tree.count[block, lane] = last - first
+            tree.held[block, lane] = last - first
             lowest = order[first]
             for i in range(first, last):
                 lowest = min(lowest, order[i])
@@ -196,7 +196,7 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
         high=np.full(shape, -np.inf),
         centre=np.zeros(shape),
         radius=np.zeros((start[-1], WIDTH)),
-        count=np.zeros((start[-1], WIDTH), dtype=np.int64),
+        held=np.zeros((start[-1], WIDTH), dtype=np.int64),
         lowest=np.full((start[-1], WIDTH), NONE),
     )
     _enclose(tree, points, order)
@@ -302,7 +302,7 @@ def take_out(tree, record):
     inner = leaf
     for level in range(len(tree.start) - 1):
         block, lane_up = tree.start[level] + inner // WIDTH, inner % WIDTH
-        tree.count[block, lane_up] -= 1
+        tree.held[block, lane_up] -= 1
         inner //= WIDTH
     for v in range(tree.value.shape[1]):
         x = tree.value[leaf, v, lane]

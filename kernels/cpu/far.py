@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .boxes import NONE, WIDTH, Boxes, distances_to_leaf
+from .boxes import WIDTH, Boxes, distances_to_leaf
 
 _NEAR = 8.0  # a target is this many times nearer to its reference than to what it looks for
 _MOST = 2**26  # values kept, at 4 bytes
@@ -37,7 +37,7 @@ def unseen(tree: Boxes) -> Seen:
     blocks, d = tree.low.shape[:2]
     for level in range(1, len(tree.start) - 1):
         centres = tree.centre[tree.start[level] : tree.start[level + 1]]
-        there = tree.count[tree.start[level] : tree.start[level + 1]] > 0
+        there = tree.held[tree.start[level] : tree.start[level + 1]] > 0
         if there.sum() * blocks * WIDTH <= _MOST:
             reference = np.ascontiguousarray(centres.transpose(0, 2, 1)[there])
             return Seen(reference, np.full((len(reference), blocks, WIDTH), np.inf, np.float32))
@@ -107,7 +107,7 @@ def _note_block(tree, block, above, lane, reference, excess, scratch):
     _bound_block(tree, block, reference, 0.0, excess, bounds, 0, scratch)
     greatest = 0.0
     for i in range(WIDTH):
-        if tree.count[block, i] > 0:
+        if tree.held[block, i] > 0:
             greatest = max(greatest, bounds[0, i])
     _note(tree, above, lane, reference, greatest, excess)
 
@@ -169,7 +169,7 @@ def farthest(tree, seen, target, record, distance):
                 _note_block(tree, block, at[level], lane, reference, excess, here)
             continue
         bounds[level, lane] = -1.0
-        if tree.count[at[level], lane] == 0:
+        if tree.held[at[level], lane] == 0:
             continue
         if bound == distance and tree.lowest[at[level], lane] > record:
             continue

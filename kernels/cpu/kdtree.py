@@ -27,7 +27,7 @@ class Tree(NamedTuple):
     leaf: np.ndarray  # (nodes,) number of the leaf, -1 if not one
     box: np.ndarray  # (nodes, 2, d) least and greatest value of each variable
     lowest: np.ndarray  # (nodes,) lowest record in it
-    count: np.ndarray  # (nodes,) records in it; the words that take records out bring it down
+    held: np.ndarray  # (nodes,) records in it; the words that take records out bring it down
     node: np.ndarray  # (leaves,) node of each leaf
     block: np.ndarray  # (leaves, d, WIDTH) values
     record: np.ndarray  # (leaves, WIDTH) records, -1 in empty places
@@ -197,7 +197,7 @@ def take_out(tree, record):
         tree.block[leaf, v, p] = np.nan
     node = tree.node[leaf]
     while node >= 0:
-        tree.count[node] -= 1
+        tree.held[node] -= 1
         node = tree.parent[node]
 
 
@@ -225,10 +225,10 @@ def nearest(tree, target, k, found, distances):
             continue
         while tree.right[node]:
             a, b = node + 1, tree.right[node]
-            if tree.count[a] == 0:
+            if tree.held[a] == 0:
                 node = b
                 continue
-            if tree.count[b] == 0:
+            if tree.held[b] == 0:
                 node = a
                 continue
             to_a = distance_to_box(target, tree.box, a)

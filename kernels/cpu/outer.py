@@ -62,7 +62,7 @@ def _keys(tree, target, keys):
             keys[leaf * WIDTH + i] = distances[i] if tree.record[leaf, i] >= 0 else -1.0
 
 
-def _draw_up(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
+def draw_up(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
     """List the records farthest from a target, which becomes the reference."""
     keys = np.empty(tree.record.size)
     _keys(tree, target, keys)
@@ -127,11 +127,22 @@ def _guess(tree, points, target, outer):
 
 
 @njit(cache=True, nogil=True)
-def _search(tree, seen, points, middle, target, outer):
-    """The record farthest from a target; NONE if the list has to be drawn up to know it."""
+def farthest(tree, seen, points, total, left, target, outer):
+    """The record farthest from a target, the lowest of several.
+
+    Parameters
+    ----------
+    total, left : array of shape (2, d), int
+        Sum and number of the records that remain: where the middle is.
+
+    Returns
+    -------
+    int
+        NONE if the list has to be drawn up to know it.
+    """
     away = 0.0
     for v in range(len(target)):
-        difference = middle[v] - target[v]
+        difference = total[0, v] / left - target[v]
         away += difference * difference
     outer.state[_PAUSE] -= 1
     if 16.0 * away > outer.limit[_REACH] or outer.state[_PAUSE] > 0:
@@ -141,26 +152,6 @@ def _search(tree, seen, points, middle, target, outer):
     return record if sure else NONE
 
 
-def farthest(
-    tree: boxes.Boxes,
-    seen: far.Seen,
-    points: np.ndarray,
-    middle: np.ndarray,
-    target: np.ndarray,
-    outer: Outer,
-) -> int:
-    """The record farthest from a target, the lowest of several.
-
-    Parameters
-    ----------
-    middle : array of shape (d,)
-        The centroid of the records that remain.
-    """
-    record = _search(tree, seen, points, middle, target, outer)
-    if record == NONE:
-        _draw_up(tree, target, outer)
-        record = _search(tree, seen, points, middle, target, outer)
-    if record == NONE:  # more equals than the list is long
-        outer.state[_PAUSE] = 65
-        record = _search(tree, seen, points, middle, target, outer)
-    return int(record)
+def pause(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
+    """Do without the list for a while: there are more equals than it is long."""
+    outer.state[_PAUSE] = 65

@@ -13,17 +13,14 @@ from numba import njit
 from . import boxes, far, outer
 from .boxes import NONE
 
-_SEARCHES = 4096  # in one call
-# A search does not look for partners nearer than this share of the largest squared distance
-# found: "none" is soon found out and gives a bound that lasts until the largest has shrunk so.
-_SHARE = 0.8
+_SEARCHES = 2048  # in one call
 
 
 class Pairs(NamedTuple):
     """Bounds on the squared distance of each record to its farthest partner."""
 
     top: np.ndarray  # (2 * leaves,) node i has the larger of 2i and 2i + 1, records at the end
-    partner: np.ndarray  # (n,) the partner at that distance, -1 if the bound is only a bound
+    partner: np.ndarray  # (n,) the partner at that distance, -1 before any search
 
 
 def start(tree: boxes.Boxes, points: np.ndarray, middle: np.ndarray) -> Pairs:
@@ -65,7 +62,6 @@ def _revise(pairs, record, bound):
 def most_distant(tree, seen, points, pairs):
     """The lower record of the most distant pair; -1 if more searches are needed to know it."""
     leaves = len(pairs.top) // 2
-    least = 0.0
     for _ in range(_SEARCHES):
         i = 1
         while i < leaves:
@@ -77,21 +73,16 @@ def most_distant(tree, seen, points, pairs):
         partner = pairs.partner[record]
         if partner >= 0 and tree.place[partner] >= 0:
             return record
-        partner, distance = _partner(tree, seen, points, record, least)
-        if partner == NONE:
-            pairs.partner[record] = -1
-            _revise(pairs, record, np.nextafter(least, 0.0))
-        else:
-            pairs.partner[record] = partner
-            _revise(pairs, record, distance)
-            least = max(least, distance * _SHARE)
+        partner, distance = _partner(tree, seen, points, record)
+        pairs.partner[record] = partner
+        _revise(pairs, record, distance)
     return -1
 
 
 @njit(cache=True, nogil=True)
-def _partner(tree, seen, points, record, least):
-    """The record farthest from another one, itself left aside; NONE if nearer than `least`."""
-    partner, distance = far.farthest(tree, seen, points[record], NONE, least)
+def _partner(tree, seen, points, record):
+    """The record farthest from another one, itself left aside."""
+    partner, distance = far.farthest(tree, seen, points[record], NONE, 0.0)
     if partner == record:  # all others are in the same place: the lowest of them
         found, distances = np.full(2, NONE), np.full(2, np.inf)
         boxes.nearest(tree, points[record], 2, found, distances)

@@ -58,9 +58,20 @@ class PointSet:
 
     def farthest_from(self, target: np.ndarray) -> int:
         """The record farthest from a point."""
-        return outer.farthest(
-            self._tree, self._seen, self._points, self.centroid(), target, self._outer
-        )
+        for remedy in (outer.draw_up, outer.pause, None):
+            record = outer.farthest(
+                self._tree,
+                self._seen,
+                self._points,
+                self._total,
+                self._left,
+                target,
+                self._outer,
+            )
+            if record != NONE or remedy is None:
+                break
+            remedy(self._tree, target, self._outer)
+        return record
 
     def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
         """The record nearest to any member of a group, and its squared distance."""

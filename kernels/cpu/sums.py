@@ -9,6 +9,7 @@ from ..generic.arrays import to_numpy
 
 # Parts that are summed at the same time; not the number of threads, which may vary.
 _PARTS = 64
+_MANY = 2**20  # numbers that are worth the waking of other threads
 
 
 @njit(cache=True, nogil=True)
@@ -26,22 +27,32 @@ def correctly_rounded_sum(columns: Any) -> np.ndarray:
     return sum_rows(np.ascontiguousarray(rows))[0].reshape(x.shape[:-1])
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def sum_rows(rows):
+def sum_rows(rows: np.ndarray) -> np.ndarray:
     """Sum of the rows of a matrix as a pair: high, the correctly rounded sum, and low."""
     m, d = rows.shape
-    total = np.zeros((_PARTS, 2, d))
+    total = np.zeros((_PARTS + 1, 2, d))
+    if rows.size < _MANY:
+        _add_rows(total, 0, rows, 0, m)
+        return total[0]
+    _add_parts(total, rows)
+    for part in range(_PARTS):
+        _add_rows(total, _PARTS, total[part], 0, 2)
+    return total[_PARTS]
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(total, part, rows, start, stop):
+    for i in range(start, stop):
+        for j in range(rows.shape[1]):
+            s, error = two_sum(total[part, 0, j], rows[i, j])
+            total[part, 0, j], total[part, 1, j] = two_sum(s, error + total[part, 1, j])
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _add_parts(total, rows):
     for part in prange(_PARTS):
-        for i in range(part * m // _PARTS, (part + 1) * m // _PARTS):
-            for j in range(d):
-                s, error = two_sum(total[part, 0, j], rows[i, j])
-                total[part, 0, j], total[part, 1, j] = two_sum(s, error + total[part, 1, j])
-    for part in range(1, _PARTS):
-        for j in range(d):
-            s, error = two_sum(total[0, 0, j], total[part, 0, j])
-            error += total[0, 1, j] + total[part, 1, j]
-            total[0, 0, j], total[0, 1, j] = two_sum(s, error)
-    return total[0]
+        m = len(rows)
+        _add_rows(total, part, rows, part * m // _PARTS, (part + 1) * m // _PARTS)
 
 
 @njit(cache=True, nogil=True)
