@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from microagg_gpu.kernels.cpu import mst as cpu
-from microagg_gpu.kernels.cpu.mst_search import leaf_tree
+from microagg_gpu.kernels.cpu.kdtree import build
 from microagg_gpu.kernels.cpu.prim import prim
 from strategies import KINDS, Case, cases, make_table
 
@@ -53,7 +53,7 @@ def test_tree(name):
 
 @pytest.mark.parametrize("name", HARD)
 def test_tree_by_prim(name):
-    edges, lengths = prim(HARD[name], leaf_tree(HARD[name]), None)
+    edges, lengths = prim(HARD[name], build(HARD[name]), None)
     order = np.lexsort((edges[:, 1], edges[:, 0], lengths))
     assert_same_tree((edges[order], lengths[order]), HARD[name])
 
@@ -89,7 +89,7 @@ def test_threads_do_not_matter():
 
 
 @pytest.mark.parametrize(
-    "find", [cpu.minimum_spanning_tree, lambda *a: prim(a[0], leaf_tree(a[0]), a[1])]
+    "find", [cpu.minimum_spanning_tree, lambda *a: prim(a[0], build(a[0]), a[1])]
 )
 def test_progress(find):
     told: list[float] = []

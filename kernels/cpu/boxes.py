@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-WIDTH = 32
+from .kdtree import WIDTH, below_mean, choose_keys, enclose, fill_leaves, select
+
 NONE = 2**63 - 1  # above every record
 LEVELS = 8  # more than 32**8 records have
 
@@ -38,69 +39,16 @@ class Boxes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def kth(values, k):
-    """The k-th least of some values, from 0, by Hoare's selection; they change places."""
-    low, high = 0, len(values) - 1
-    while low < high:
-        pivot, i, j = values[(low + high) // 2], low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while pivot < values[j]:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i, j = i + 1, j - 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
-            break
-    return values[k]
+def _arrange(points, order):
+    """Sort records so that each aligned run of 32, 1024, ... of them lies close together.
 
-
-@njit(cache=True, nogil=True)
-def part(rows, start, stop, v, limit, inclusive):
-    """Bring rows below (or up to) a limit to the front; return where the others start."""
-    i, j = start, stop - 1
-    while True:
-        while i <= j and (rows[i, v] < limit or (inclusive and rows[i, v] == limit)):
-            i += 1
-        while i <= j and not (rows[j, v] < limit or (inclusive and rows[j, v] == limit)):
-            j -= 1
-        if i >= j:
-            return i
-        for w in range(rows.shape[1]):
-            rows[i, w], rows[j, w] = rows[j, w], rows[i, w]
-
-
-@njit(cache=True, nogil=True)
-def _widest(rows, start, stop):
-    """The variable of largest range among some rows; the last column, if they are all equal."""
-    d = rows.shape[1] - 1
-    widest, spread = d, 0.0
-    low, high = rows[start].copy(), rows[start].copy()
-    for i in range(start + 1, stop):
-        for v in range(d):
-            low[v] = min(low[v], rows[i, v])
-            high[v] = max(high[v], rows[i, v])
-    for v in range(d):
-        if high[v] - low[v] > spread:
-            widest, spread = v, high[v] - low[v]
-    return widest
-
-
-@njit(cache=True, nogil=True)
-def _arrange(rows):
-    """Sort rows so that each aligned run of 32, 1024, ... of them lies close together.
-
-    A run is divided at the mean of its widest variable, which finds gaps between clusters,
-    moved to the next multiple of the size that its parts will be packed in. The last column
-    has the records' indices: equal records are sorted by them.
+    A run is divided at the mean of its widest variable, moved to the next multiple of the size
+    that its parts will be packed in.
     """
+    keys = np.empty(len(order))
+    box = np.empty((1, 2, points.shape[1]))
     waiting = np.empty((64 * LEVELS, 2), dtype=np.int64)
-    waiting[0, 0], waiting[0, 1] = 0, len(rows)
+    waiting[0, 0], waiting[0, 1] = 0, len(order)
     height = 1
     while height:
         height -= 1
@@ -111,17 +59,11 @@ def _arrange(rows):
         unit = WIDTH
         while unit * WIDTH < size:
             unit *= WIDTH
-        v = _widest(rows, start, stop)
-        values = rows[start:stop, v].copy()
-        mean, below = 0.0, 0
-        for i in range(size):
-            mean += values[i] / size
-        for i in range(size):
-            below += values[i] <= mean
-        middle = start + min(max((below + unit // 2) // unit, 1), (size - 1) // unit) * unit
-        limit = kth(values, middle - start)
-        equal = part(rows, start, stop, v, limit, False)
-        part(rows, equal, stop, v, limit, True)
+        enclose(points, order, start, stop, box, 0)
+        choose_keys(points, order, start, stop, box, 0, keys)
+        units = (below_mean(keys, start, stop) + unit // 2) // unit
+        middle = start + min(max(units, 1), (size - 1) // unit) * unit
+        select(keys, order, start, stop, middle)
         waiting[height, 0], waiting[height, 1] = start, middle
         waiting[height + 1, 0], waiting[height + 1, 1] = middle, stop
         height += 2
@@ -129,14 +71,8 @@ def _arrange(rows):
 
 @njit(cache=True, nogil=True)
 def _enclose(tree, points, order):
-    """Fill in a tree's leaves and boxes."""
+    """Fill in a tree's boxes."""
     n, d = len(order), points.shape[1]
-    for i in range(n):
-        leaf, lane = i // WIDTH, i % WIDTH
-        tree.record[leaf, lane] = order[i]
-        tree.place[order[i]] = i
-        for v in range(d):
-            tree.value[leaf, v, lane] = points[order[i], v]
     slack = 1.0 + (d + 8) * 2.0**-50
     inside = WIDTH
     for level in range(len(tree.start) - 1):
@@ -176,21 +112,18 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
     points : float64 array of shape (n, d), C order
     records : int64 array, at least one
     """
-    n, d = points.shape
-    rows = np.column_stack((points[records], records))
-    _arrange(rows)
-    leaves = -(-len(rows) // WIDTH)
-    order = np.full(leaves * WIDTH, NONE)
-    order[: len(rows)] = rows[:, d]
-    order = np.sort(order.reshape(leaves, WIDTH), axis=1).reshape(-1)[: len(rows)]
+    order = np.array(records)
+    _arrange(points, order)
+    value, record, place = fill_leaves(points, order)
+    leaves, d = value.shape[:2]
     start = [0, -(-leaves // WIDTH)]
     while start[-1] - start[-2] > 1:
         start.append(start[-1] - (start[-2] - start[-1]) // WIDTH)
     shape = (start[-1], d, WIDTH)
     tree = Boxes(
-        value=np.full((leaves, d, WIDTH), np.nan),
-        record=np.full((leaves, WIDTH), -1),
-        place=np.full(n, -1),
+        value=value,
+        record=record,
+        place=place,
         start=np.array(start),
         low=np.full(shape, np.inf),
         high=np.full(shape, -np.inf),
@@ -199,7 +132,7 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
         held=np.zeros((start[-1], WIDTH), dtype=np.int64),
         lowest=np.full((start[-1], WIDTH), NONE),
     )
-    _enclose(tree, points, order)
+    _enclose(tree, points, record.reshape(-1)[: len(order)])
     return tree
 
 

@@ -17,7 +17,8 @@ import numpy as np
 from numba import njit
 
 from ..generic.arrays import to_numpy
-from .mst_search import LANES, WIDTH, LeafTree, leaf_tree, limit_of, search
+from .kdtree import WIDTH, Tree, build
+from .mst_search import LANES, limit_of, search
 from .prim import prim
 
 LISTED = 8  # nearest records in a list: hardly dearer to find than one
@@ -43,7 +44,7 @@ def minimum_spanning_tree(
     n = len(points)
     if n < 2:
         return np.empty((0, 2), dtype=np.int64), np.empty(0)
-    tree = leaf_tree(points)
+    tree = build(points)
     listed = np.full((n, min(LISTED, n - 1)), n)
     list_lengths = np.full(listed.shape, np.inf)
     sample = _scattered(np.arange(len(tree.node)))[:SAMPLE]
@@ -62,7 +63,7 @@ def minimum_spanning_tree(
 
 
 def _fill_lists(
-    tree: LeafTree,
+    tree: Tree,
     points: np.ndarray,
     leaves: np.ndarray,
     listed: np.ndarray,
@@ -76,7 +77,7 @@ def _fill_lists(
 
 
 def _boruvka(
-    tree: LeafTree,
+    tree: Tree,
     points: np.ndarray,
     listed: np.ndarray,
     list_lengths: np.ndarray,

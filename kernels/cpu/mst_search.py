@@ -1,11 +1,8 @@
 """Leaf by leaf search for the nearest records of other components, for the spanning tree.
 
 The records of a leaf walk the tree together: one test of a box serves all of them, and where
-boxes exclude nothing the search is a full scan in tiles. All leaves but the last are full, so
-that such a scan wastes nothing; that is why this tree is not the one in kdtree.py.
+boxes exclude nothing the search is a full scan in tiles.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -13,117 +10,9 @@ from numba import njit, prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-WIDTH = 32  # records in a leaf
+from .kdtree import DEPTH, WIDTH
+
 LANES = 16  # records whose distances are computed at once; divides WIDTH
-DEPTH = 512  # places on a stack: no node has less than an eighth of the leaves above it
-
-
-class LeafTree(NamedTuple):
-    """A kd-tree in preorder: the left child of node i is i + 1."""
-
-    right: np.ndarray  # (nodes,) right child, 0 in a leaf
-    leaf: np.ndarray  # (nodes,) number of the leaf, -1 if not one
-    node: np.ndarray  # (leaves,) node of each leaf
-    box: np.ndarray  # (nodes, 2, d) least and greatest value of each variable
-    lowest: np.ndarray  # (nodes,) lowest record in it
-    block: np.ndarray  # (leaves, d, WIDTH) values, NaN in empty places
-    record: np.ndarray  # (leaves, WIDTH) records in index order, -1 in empty places
-
-
-def leaf_tree(points: np.ndarray) -> LeafTree:
-    """Build the tree of all records."""
-    n, d = points.shape
-    leaves = -(-n // WIDTH)
-    right = np.zeros(2 * leaves - 1, dtype=np.int64)
-    box = np.empty((len(right), 2, d))
-    order = np.arange(n)
-    _grow(points, order, right, box)
-    node = np.flatnonzero(right == 0)
-    leaf = np.full(len(right), -1)
-    leaf[node] = np.arange(leaves)
-    record = np.full((leaves, WIDTH), -1)
-    record.ravel()[:n] = order
-    rows = np.full((leaves * WIDTH, d), np.nan)
-    rows[:n] = points[order]
-    block = np.ascontiguousarray(rows.reshape(leaves, WIDTH, d).transpose(0, 2, 1))
-    lowest = np.empty(len(right), dtype=np.int64)
-    lowest[node] = record[:, 0]
-    for parent in np.flatnonzero(right)[::-1].tolist():
-        lowest[parent] = min(lowest[parent + 1], lowest[right[parent]])
-    return LeafTree(right, leaf, node, box, lowest, block, record)
-
-
-@njit(cache=True, nogil=True)
-def _grow(points, order, right, box):
-    """Order the records so that each node's are side by side; fill `right` and `box`."""
-    n, d = points.shape
-    keys = np.empty(n)
-    waiting = np.empty((DEPTH, 3), dtype=np.int64)  # node, start, stop
-    waiting[0] = (0, 0, n)
-    height = 1
-    while height:
-        height -= 1
-        node, start, stop = waiting[height]
-        low, high = box[node]
-        low[:], high[:] = np.inf, -np.inf
-        for r in order[start:stop]:
-            for v in range(d):
-                low[v] = min(low[v], points[r, v])
-                high[v] = max(high[v], points[r, v])
-        v = np.argmax(high - low)  # type: ignore[assignment]
-        if stop - start <= WIDTH or high[v] <= low[v]:
-            order[start:stop].sort()
-        if stop - start <= WIDTH:
-            continue
-        for i in range(start, stop):
-            keys[i] = points[order[i], v]
-        half = _leaves_below(keys[start:stop])
-        middle = start + half * WIDTH
-        if high[v] > low[v]:
-            _select(keys, order, start, stop, middle)
-        right[node] = node + 2 * half
-        waiting[height] = (node + 2 * half, middle, stop)
-        waiting[height + 1] = (node + 1, start, middle)
-        height += 2
-
-
-@njit(cache=True, nogil=True)
-def _leaves_below(keys):
-    """How many leaves go left: up to the mean, to find gaps between clusters, or else half."""
-    leaves = (len(keys) + WIDTH - 1) // WIDTH
-    mean = 0.0
-    for key in keys:
-        mean += key / len(keys)
-    below = 0
-    for key in keys:
-        below += key <= mean
-    below = (below + WIDTH // 2) // WIDTH
-    return below if min(below, leaves - below) >= max(1, leaves // 8) else leaves // 2
-
-
-@njit(cache=True, nogil=True)
-def _select(keys, order, low, stop, middle):
-    """Sort so far that no key before the middle is above one from there on (Hoare)."""
-    high = stop - 1
-    while low < high:
-        pivot = keys[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while keys[i] < pivot:
-                i += 1
-            while keys[j] > pivot:
-                j -= 1
-            if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
-        else:
-            return
 
 
 @njit(cache=True, nogil=True)

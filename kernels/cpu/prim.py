@@ -9,11 +9,12 @@ from time import perf_counter
 import numpy as np
 from numba import get_num_threads, njit, prange
 
-from .mst_search import LANES, WIDTH, LeafTree, lane_distances
+from .kdtree import WIDTH, Tree
+from .mst_search import LANES, lane_distances
 
 
 def prim(
-    points: np.ndarray, tree: LeafTree, progress: Callable[[float], None] | None
+    points: np.ndarray, tree: Tree, progress: Callable[[float], None] | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Edges and squared lengths in the order found, as `generic.minimum_spanning_tree` has it.
 
