@@ -3,6 +3,9 @@
 For each record an upper bound is kept on the distance to its farthest partner. Records only
 leave, so a bound stays one; only the record with the largest bound need be looked at again,
 until its partner is still there. The bounds stand at the leaves of a tournament.
+
+Before a search the way through the middle is tried: no two records are farther apart than the
+sum of their distances to it, and the largest of these falls as the outermost records leave.
 """
 
 from typing import NamedTuple
@@ -21,32 +24,18 @@ class Pairs(NamedTuple):
 
     top: np.ndarray  # (2 * leaves,) node i has the larger of 2i and 2i + 1, records at the end
     partner: np.ndarray  # (n,) the partner at that distance, -1 before any search
+    away: np.ndarray  # (n,) distance to the middle, with slack
+    outermost: np.ndarray  # (n,) records, the one farthest from the middle first
+    gone: np.ndarray  # (1,) how many at the head of `outermost` have left
 
 
-def start(tree: boxes.Boxes, points: np.ndarray, middle: np.ndarray) -> Pairs:
-    """Bound each record's distances by way of the middle."""
-    leaves = 1 << (len(points) - 1).bit_length()
-    pairs = Pairs(np.full(2 * leaves, -1.0), np.full(len(points), -1))
-    _bound(tree, points, middle, pairs)
-    return pairs
-
-
-@njit(cache=True, nogil=True)
-def _bound(tree, points, middle, pairs):
-    leaves = len(pairs.top) // 2
-    reach = 0.0
-    for record in range(len(points)):
-        if tree.place[record] >= 0:
-            distance = np.sqrt(outer.squared_distance(points, record, middle))
-            pairs.top[leaves + record] = distance
-            reach = max(reach, distance)
-    slack = 1.0 + (len(middle) + 8) * 2.0**-49
-    for record in range(len(points)):
-        if tree.place[record] >= 0:
-            bound = (pairs.top[leaves + record] + reach) * slack
-            pairs.top[leaves + record] = bound * bound
-    for i in range(leaves - 1, 0, -1):
-        pairs.top[i] = max(pairs.top[2 * i], pairs.top[2 * i + 1])
+def start(points: np.ndarray, middle: np.ndarray) -> Pairs:
+    """Begin with bounds that are infinite."""
+    n, d = points.shape
+    leaves = 1 << (n - 1).bit_length()
+    top = np.full(2 * leaves, np.inf)
+    away = np.linalg.norm(points - middle, axis=1) * (1.0 + (d + 8) * 2.0**-49)
+    return Pairs(top, np.full(n, -1), away, np.argsort(-away), np.zeros(1, dtype=np.int64))
 
 
 @njit(cache=True, nogil=True)
@@ -61,18 +50,26 @@ def _revise(pairs, record, bound):
 @njit(cache=True, nogil=True)
 def most_distant(tree, seen, points, pairs):
     """The lower record of the most distant pair; -1 if more searches are needed to know it."""
-    leaves = len(pairs.top) // 2
-    for _ in range(_SEARCHES):
+    n, leaves, searches = len(points), len(pairs.top) // 2, 0
+    while tree.place[pairs.outermost[pairs.gone[0]]] < 0:
+        pairs.gone[0] += 1
+    reach = pairs.away[pairs.outermost[pairs.gone[0]]]
+    while searches < _SEARCHES:
         i = 1
         while i < leaves:
             i = 2 * i + (pairs.top[2 * i] < pairs.top[2 * i + 1])
         record = i - leaves
-        if tree.place[record] < 0:
+        if record >= n or tree.place[record] < 0:
             _revise(pairs, record, -1.0)
             continue
         partner = pairs.partner[record]
         if partner >= 0 and tree.place[partner] >= 0:
             return record
+        bound = (pairs.away[record] + reach) * (1.0 + 2.0**-49)
+        if bound * bound < pairs.top[i]:
+            _revise(pairs, record, bound * bound)
+            continue
+        searches += 1
         partner, distance = _partner(tree, seen, points, record)
         pairs.partner[record] = partner
         _revise(pairs, record, distance)

@@ -117,7 +117,7 @@ class PointSet:
     def most_distant_pair(self) -> tuple[int, int]:
         """The two records farthest apart, the lower index first."""
         if self._pairs is None:
-            self._pairs = pairs.start(self._tree, self._points, self.centroid())
+            self._pairs = pairs.start(self._points, self.centroid())
         while (first := pairs.most_distant(self._tree, self._seen, self._points, self._pairs)) < 0:
             pass  # some thousand searches a call, so that Ctrl-C is heard in between
         return int(first), int(self._pairs.partner[first])
