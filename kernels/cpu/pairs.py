@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from . import boxes, far, outer
+from . import far
 from .boxes import NONE
 
 _SEARCHES = 2048  # in one call
@@ -70,18 +70,11 @@ def most_distant(tree, seen, points, pairs):
             _revise(pairs, record, bound * bound)
             continue
         searches += 1
-        partner, distance = _partner(tree, seen, points, record)
+        partner, distance = far.farthest(tree, seen, points[record], NONE, 0.0)
+        if partner == record:  # all others are in the same place: the lowest of them
+            partner = 0
+            while partner == record or tree.place[partner] < 0:
+                partner += 1
         pairs.partner[record] = partner
         _revise(pairs, record, distance)
     return -1
-
-
-@njit(cache=True, nogil=True)
-def _partner(tree, seen, points, record):
-    """The record farthest from another one, itself left aside."""
-    partner, distance = far.farthest(tree, seen, points[record], NONE, 0.0)
-    if partner == record:  # all others are in the same place: the lowest of them
-        found, distances = np.full(2, NONE), np.full(2, np.inf)
-        boxes.nearest(tree, points[record], 2, found, distances)
-        partner = found[1] if found[0] == record else found[0]
-    return partner, distance

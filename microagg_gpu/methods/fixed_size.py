@@ -26,12 +26,14 @@ class _Groups(list):
     def __init__(self, n: int, progress: Progress | None) -> None:
         self._n = n
         self._held = 0
+        self._told = 0
         self._progress = progress
 
     def append(self, group: list[int]) -> None:
         super().append(group)
         self._held += len(group)
-        if self._progress is not None:
+        if self._progress is not None and 1000 * (self._held - self._told) >= self._n:
+            self._told = self._held
             self._progress(self._held / self._n)
 
 
