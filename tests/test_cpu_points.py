@@ -10,10 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.kernels.cpu import boxes, far
+from numba import njit
 from strategies import KINDS, cases, make_table
 
 from microagg_gpu import METHODS
 from microagg_gpu.methods import fixed_size
+
+
+@njit
+def take_out(tree, record):
+    boxes.take_out(tree, record)
+
+
+@njit
+def farthest(tree, seen, target):
+    return far.farthest(tree, seen, target, boxes.NONE, -1.0)
 
 
 def hard_tables() -> dict[str, np.ndarray]:
@@ -86,7 +97,7 @@ def test_boxes_hold_their_records(kind, n, d, seed):
         return
     tree = boxes.build(points, records)
     for taken in records[::2]:
-        boxes.take_out(tree, taken)
+        take_out(tree, taken)
     left = records[1::2]
     assert np.array_equal(np.flatnonzero(tree.place >= 0), left)
     inside = boxes.WIDTH
@@ -119,9 +130,9 @@ def test_what_was_seen_earlier_does_not_mislead():
         for v in range(6):
             distances += (points[:, v] - points[target, v]) ** 2
         expected = int(np.argmax(np.where(here, distances, -1.0)))
-        record, distance = far.farthest(tree, seen, points[target], boxes.NONE, -1.0)
+        record, distance = farthest(tree, seen, points[target])
         assert (record, distance) == (expected, distances[expected])
-        boxes.take_out(tree, record)
+        take_out(tree, record)
         here[record] = False
     assert np.isfinite(seen.excess).any()
 

@@ -12,11 +12,12 @@ Bounds to boxes add the variables in the order in which distances do. Rounding i
 they are never beyond the distance of a record in the box: they need no slack.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from .compiled import entry, inner
 from .kdtree import WIDTH, below_mean, choose_keys, enclose, fill_leaves, select
 
 NONE = 2**63 - 1  # above every record
@@ -38,7 +39,7 @@ class Boxes(NamedTuple):
     lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _arrange(points, order):
     """Sort records so that each aligned run of 32, 1024, ... of them lies close together.
 
@@ -69,7 +70,7 @@ def _arrange(points, order):
         height += 2
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _enclose(tree, points, order):
     """Fill in a tree's boxes."""
     n, d = len(order), points.shape[1]
@@ -100,7 +101,7 @@ def _enclose(tree, points, order):
                     difference = points[order[i], v] - tree.centre[block, v, lane]
                     distance += difference * difference
                 radius = max(radius, distance)
-            tree.radius[block, lane] = np.sqrt(radius) * slack
+            tree.radius[block, lane] = math.sqrt(radius) * slack
         inside *= WIDTH
 
 
@@ -140,7 +141,7 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
 # knows makes it unroll them instead of vectorising.
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def distances_to_leaf(tree, leaf, target, distances):
     """Squared distances from a point to the records of a leaf; NaN for empty places."""
     width = tree.value.shape[2]
@@ -153,7 +154,7 @@ def distances_to_leaf(tree, leaf, target, distances):
             distances[i] += difference * difference
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _least_distances(tree, block, target, bounds, level):
     """Squared distances from a point to the boxes of a block; infinite to empty ones."""
     width = tree.low.shape[2]
@@ -168,7 +169,7 @@ def _least_distances(tree, block, target, bounds, level):
             bounds[level, i] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def nearest(tree, target, k, found, distances):
     """Find the k records nearest to a point, by distance and then by index.
 
@@ -211,7 +212,7 @@ def nearest(tree, target, k, found, distances):
                 _insert(found, distances, last, tree.record[below, i], here[i])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _insert(found, distances, last, record, distance):
     """Put a record in its place among the nearest, if it is one of them."""
     i = last
@@ -225,7 +226,7 @@ def _insert(found, distances, last, record, distance):
     found[i], distances[i] = record, distance
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def take_out(tree, record):
     """Take a record out of the tree and shrink the boxes that it was in."""
     at = tree.place[record]
@@ -243,7 +244,7 @@ def take_out(tree, record):
         _shrink(tree, leaf, v, x)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _shrink(tree, leaf, v, x):
     """Draw in one variable of the boxes that a value x has left."""
     inner = leaf

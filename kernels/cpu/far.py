@@ -13,12 +13,13 @@ the boxes around it; as records leave it stays a bound. The references are the c
 boxes of one level, and what is kept is K(q) - |m - q|^2, rounded up to single precision.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from .boxes import WIDTH, Boxes, distances_to_leaf
+from .compiled import inner
 
 _NEAR = 8.0  # a target is this many times nearer to its reference than to what it looks for
 _MOST = 2**26  # values kept, at 4 bytes
@@ -41,10 +42,10 @@ def unseen(tree: Boxes) -> Seen:
         if there.sum() * blocks * WIDTH <= _MOST:
             reference = np.ascontiguousarray(centres.transpose(0, 2, 1)[there])
             return Seen(reference, np.full((len(reference), blocks, WIDTH), np.inf, np.float32))
-    return Seen(np.empty((0, d)), np.empty((0, blocks, WIDTH), np.float32))
+    return Seen(np.empty((0, d)), np.empty((1, blocks, WIDTH), np.float32))
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _bound_block(tree, block, target, away, excess, bounds, level, scratch):
     """Bounds on the squared distance from a target to any record in the boxes of a block.
 
@@ -70,7 +71,7 @@ def _bound_block(tree, block, target, away, excess, bounds, level, scratch):
             scratch[i] += difference * difference
     slack = 1.0 + (len(target) + 8) * 2.0**-49
     for i in range(width):
-        ball = np.sqrt(scratch[i]) + tree.radius[block, i]
+        ball = math.sqrt(scratch[i]) + tree.radius[block, i]
         ball = ball * ball * slack
         bounds[level, i] = ball if ball < bounds[level, i] else bounds[level, i]
     if away >= 0.0:
@@ -80,7 +81,7 @@ def _bound_block(tree, block, target, away, excess, bounds, level, scratch):
             bounds[level, i] = seen if seen < bounds[level, i] else bounds[level, i]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _note(tree, block, lane, reference, greatest, excess):
     """Note the largest squared distance to the reference that a box can have."""
     gap = 0.0
@@ -91,7 +92,7 @@ def _note(tree, block, lane, reference, greatest, excess):
     excess[block, lane] = greatest - gap + (greatest + gap) * 2.0**-22
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _note_leaf(tree, leaf, reference, excess, scratch):
     distances_to_leaf(tree, leaf, reference, scratch)
     greatest = 0.0
@@ -100,7 +101,7 @@ def _note_leaf(tree, leaf, reference, excess, scratch):
     _note(tree, leaf // WIDTH, leaf % WIDTH, reference, greatest, excess)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _note_block(tree, block, above, lane, reference, excess, scratch):
     """Note for a block's own box the largest of its boxes' bounds."""
     bounds = np.empty((1, WIDTH))
@@ -112,7 +113,7 @@ def _note_block(tree, block, above, lane, reference, excess, scratch):
     _note(tree, above, lane, reference, greatest, excess)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _nearest_reference(seen, target):
     """The reference nearest to a target and its distance, with slack; -1 if there is none."""
     nearest, least = 0, np.inf
@@ -125,10 +126,10 @@ def _nearest_reference(seen, target):
             nearest, least = q, distance
     if least == np.inf:
         return 0, -1.0
-    return nearest, np.sqrt(least) * (1.0 + (len(target) + 8) * 2.0**-49)
+    return nearest, math.sqrt(least) * (1.0 + (len(target) + 8) * 2.0**-49)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def farthest(tree, seen, target, record, distance):
     """Find the record farthest from a point, the lowest of several.
 
@@ -144,7 +145,7 @@ def farthest(tree, seen, target, record, distance):
     here = np.empty(WIDTH)
     q, away = _nearest_reference(seen, target)
     reference = seen.reference[q] if away >= 0.0 else target
-    excess = seen.excess[q] if away >= 0.0 else seen.excess[:0].reshape(0, WIDTH)
+    excess = seen.excess[q]
     level = levels - 1
     at[level] = tree.start[level]
     _bound_block(tree, at[level], target, away, excess, bounds, level, here)

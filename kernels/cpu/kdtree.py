@@ -11,7 +11,8 @@ monotone, so such a bound is never beyond the distance of a record in the box: n
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from .compiled import entry, inner
 
 WIDTH = 32  # records in a leaf
 DEPTH = 512  # places on a stack: no node has less than an eighth of the leaves above it
@@ -74,7 +75,7 @@ def fill_leaves(points: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.n
     return block, record, place
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _grow(points, order, right, box):
     """Order the records so that each node's are side by side; fill `right` and `box`."""
     keys = np.empty(len(order))
@@ -102,7 +103,7 @@ def _grow(points, order, right, box):
             height += 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def enclose(points, order, start, stop, box, node):
     """Box of the records at places start to stop - 1 of an order."""
     for v in range(points.shape[1]):
@@ -115,7 +116,7 @@ def enclose(points, order, start, stop, box, node):
             box[node, 1, v] = max(box[node, 1, v], x)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def choose_keys(points, order, start, stop, box, node, keys):
     """What to divide records by: their widest variable, or their indices if all are equal."""
     widest, spread = -1, 0.0
@@ -126,7 +127,7 @@ def choose_keys(points, order, start, stop, box, node, keys):
         keys[i] = points[order[i], widest] if widest >= 0 else order[i]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def below_mean(keys, start, stop):
     """How many keys are up to their mean: dividing there finds gaps between clusters."""
     mean, below = 0.0, 0
@@ -137,7 +138,7 @@ def below_mean(keys, start, stop):
     return below
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def select(keys, order, low, stop, middle):
     """Sort so far that no key before the middle is above one from there on (Hoare)."""
     high = stop - 1
@@ -162,7 +163,7 @@ def select(keys, order, low, stop, middle):
             return
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def distance_to_box(target, box, node):
     """Squared distance from a point to the nearest place of a node's box, never too large."""
     total = 0.0
@@ -172,7 +173,7 @@ def distance_to_box(target, box, node):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def distances_to_block(target, block, leaf, distances):
     """Squared distances from a point to all places of a leaf's block; NaN for empty ones."""
     width = block.shape[2]  # a number known to the compiler would keep it from vectorising

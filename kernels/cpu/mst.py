@@ -14,9 +14,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..generic.arrays import to_numpy
+from .compiled import entry, inner
 from .kdtree import WIDTH, Tree, build
 from .mst_search import LANES, limit_of, search
 from .prim import prim
@@ -130,7 +130,7 @@ def _scattered(leaves: np.ndarray) -> np.ndarray:
     return leaves[np.argsort(np.arange(len(leaves)) * 0.6180339887498949 % 1.0, kind="stable")]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _common_component(tree, comp):
     """The component that all records of a node are in, -1 if there are several."""
     common = np.empty(len(tree.right), dtype=np.int64)
@@ -147,7 +147,7 @@ def _common_component(tree, comp):
     return common
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _before(length, a, b, best_length, low, high):
     """Whether edge (a, b) comes before (low, high)."""
     if length != best_length:
@@ -155,7 +155,7 @@ def _before(length, a, b, best_length, low, high):
     return min(a, b) < low or (min(a, b) == low and max(a, b) < high)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _advance(comp, listed, list_lengths, at, other, length, known):
     """Move candidates that are in the record's own component by now on in the lists."""
     m = listed.shape[1]
@@ -169,7 +169,7 @@ def _advance(comp, listed, list_lengths, at, other, length, known):
             at[r] += not known[r]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _best_edges(comp, count, other, length, known):
     """Length, lower and higher end of each component's first edge known."""
     n = len(comp)
@@ -181,7 +181,7 @@ def _best_edges(comp, count, other, length, known):
     return best_length, low, high
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _improve(c, r, other, length, best_length, low, high):
     """Give component c the candidate of record r if that comes first."""
     x = other[r, 0]
@@ -189,7 +189,7 @@ def _improve(c, r, other, length, best_length, low, high):
         best_length[c], low[c], high[c] = length[r, 0], min(r, x), max(r, x)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _unsettled(comp, other, length, known, best_length, low, high):
     """Which components may have an edge that comes before the best one known."""
     waiting = np.zeros(len(low), dtype=np.bool_)
@@ -200,7 +200,7 @@ def _unsettled(comp, other, length, known, best_length, low, high):
     return waiting
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _leaves_of(tree, comp, waiting, known):
     """The leaves with records that may have to search."""
     some = np.zeros(len(tree.node), dtype=np.bool_)
@@ -210,7 +210,7 @@ def _leaves_of(tree, comp, waiting, known):
     return np.flatnonzero(some)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _aim(tree, leaves, comp, waiting, other, length, known, wanted, best_length, low, high):
     """Choose the records that must search and set their limits."""
     for leaf in leaves:
@@ -227,7 +227,7 @@ def _aim(tree, leaves, comp, waiting, other, length, known, wanted, best_length,
                 length[r, 0], other[r, 0] = limit_of(r, best_length[c], low[c], high[c])
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _collect(tree, leaves, comp, wanted, other, length, known, best_length, low, high):
     """Give components the edges that their records have found."""
     for leaf in leaves:
@@ -236,7 +236,7 @@ def _collect(tree, leaves, comp, wanted, other, length, known, best_length, low,
                 _improve(comp[r], r, other, length, best_length, low, high)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _unite(waiting, comp, edges, lengths, found, best_length, low, high):
     """Unite each settled component with the one its first edge leads to, and renumber."""
     count = len(low)
@@ -263,7 +263,7 @@ def _unite(waiting, comp, edges, lengths, found, best_length, low, high):
     return found, left
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _root(root, c):
     while root[c] != c:
         root[c] = root[root[c]]
@@ -281,7 +281,7 @@ def cut_edges(edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndar
     return _cut(np.ascontiguousarray(edges[longest_first], dtype=np.int64), n, k)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _cut(edges, n, k):
     start, neighbours = _adjacency(edges, n)
     parent, place, end = _preorder(start, neighbours)
@@ -314,7 +314,7 @@ def _cut(edges, n, k):
     return top[part]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _rename(start, neighbours, part, first, barred, new, queue):
     """Give a new number to the nodes of a part that are on the first node's side of an edge."""
     old = part[first]
@@ -331,7 +331,7 @@ def _rename(start, neighbours, part, first, barred, new, queue):
                 length += 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _adjacency(edges, n):
     """The neighbours of node i are neighbours[start[i]:start[i + 1]]."""
     start = np.zeros(n + 2, dtype=np.int64)
@@ -346,7 +346,7 @@ def _adjacency(edges, n):
     return start[:-1], neighbours
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _preorder(start, neighbours):
     """Parent of each node (-1 at the root, node 0), and the range of its subtree in preorder."""
     n = len(start) - 1
@@ -370,7 +370,7 @@ def _preorder(start, neighbours):
     return parent, place, end
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _add(sums, place, value):
     i = place + 1
     while i < len(sums):
@@ -378,7 +378,7 @@ def _add(sums, place, value):
         i += i & -i
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _sum_before(sums, place):
     total = 0
     while place > 0:

@@ -6,16 +6,17 @@ boxes exclude nothing the search is a full scan in tiles.
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, prange, types
+from numba import prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .compiled import entry, inner
 from .kdtree import DEPTH, WIDTH
 
 LANES = 16  # records whose distances are computed at once; divides WIDTH
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _between_boxes(box, a, b):
     """Squared distance between two boxes, never more than that of two records in them."""
     total = 0.0
@@ -25,7 +26,7 @@ def _between_boxes(box, a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _block_to_box(block, leaf, box, node, limits, distances):
     """Squared distances from the records of a leaf to a node's box; is any within its limit?"""
     width = block.shape[2]
@@ -76,7 +77,7 @@ def lane_distances(typing_context, rows, width, target, d, out):
     return types.void(address, types.int64, address, types.int64, address), generate
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _insert(r, x, distance, other, length):
     """Put record x in its place in the list of record r, if it comes before the last."""
     i = other.shape[1] - 1
@@ -91,7 +92,7 @@ def _insert(r, x, distance, other, length):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def limit_of(r, length, low, high):
     """Squared distance and record from which on r's edges do not come before (low, high)."""
     if r < low:
@@ -99,7 +100,7 @@ def limit_of(r, length, low, high):
     return length, (high if r == low else low + (r < high))
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _share(records, limits, r, comp, other, length, known):
     """Make the edge that record r found the limit of the leaf's seekers in its component."""
     low, high = min(r, other[r, 0]), max(r, other[r, 0])
@@ -111,7 +112,7 @@ def _share(records, limits, r, comp, other, length, known):
                 other[s, 0], length[s, 0], known[s] = record, distance, False
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _visit(points, home, to_box, limits, block, leaf, record, comp, other, length, known):
     """Put the records of a leaf in the lists of the home leaf's; tell if any list changed.
 
@@ -147,7 +148,7 @@ def _visit(points, home, to_box, limits, block, leaf, record, comp, other, lengt
     return any_changed, visits
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _search_from(tree, points, home, limits, own, comp, common, other, length, known):
     """Search the tree for the records of one leaf that have a limit (others: -1).
 
@@ -208,7 +209,7 @@ def _search_from(tree, points, home, limits, own, comp, common, other, length, k
     return visits
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=True)
 def search(tree, points, leaves, comp, common, wanted, other, length, known):
     """Find the wanted records' nearest records of other components, for some leaves.
 

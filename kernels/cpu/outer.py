@@ -7,13 +7,14 @@ the list is read until what follows cannot win. It is drawn up anew, around the 
 when it has been used up or the reading gets long.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from . import boxes, far
 from .boxes import NONE, WIDTH
+from .compiled import entry, inner
 
 _LENGTH = 2048  # records on the list
 _READ = 128  # records read in one search before the list is drawn up anew
@@ -43,7 +44,7 @@ def empty(d: int) -> Outer:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def squared_distance(points, record, target):
     """Squared distance from a record to a point."""
     total = 0.0
@@ -53,7 +54,7 @@ def squared_distance(points, record, target):
     return total
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _keys(tree, target, keys):
     distances = np.empty(WIDTH)
     for leaf in range(len(tree.record)):
@@ -80,7 +81,7 @@ def draw_up(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
     outer.limit[_REACH] = outer.key[0]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _read(tree, points, target, outer):
     """The farthest record on the list, its distance, and whether no other can be as far."""
     slack = 1.0 + (len(target) + 8) * 2.0**-49
@@ -88,7 +89,7 @@ def _read(tree, points, target, outer):
     for v in range(len(target)):
         difference = outer.reference[v] - target[v]
         drift += difference * difference
-    drift = np.sqrt(drift) * slack
+    drift = math.sqrt(drift) * slack
     record, distance, least, read = NONE, -1.0, -1.0, 0
     while (
         outer.state[_START] < outer.state[_STOP]
@@ -107,12 +108,12 @@ def _read(tree, points, target, outer):
         far = squared_distance(points, here, target)
         if far > distance or (far == distance and here < record):
             record, distance = here, far
-            nearer = max(np.sqrt(distance) / slack - drift, 0.0)
+            nearer = max(math.sqrt(distance) / slack - drift, 0.0)
             least = nearer * nearer / slack
     return record, distance, outer.limit[_BEYOND] < least
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _guess(tree, points, target, outer):
     """The farthest of the first records on the list: something for a search to beat."""
     record, distance = NONE, -1.0
@@ -126,7 +127,7 @@ def _guess(tree, points, target, outer):
     return record, distance
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def farthest(tree, seen, points, total, left, target, outer):
     """The record farthest from a target, the lowest of several.
 

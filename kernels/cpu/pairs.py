@@ -11,10 +11,10 @@ sum of their distances to it, and the largest of these falls as the outermost re
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from . import far
 from .boxes import NONE
+from .compiled import entry, inner
 
 _SEARCHES = 2048  # in one call
 
@@ -38,7 +38,7 @@ def start(points: np.ndarray, middle: np.ndarray) -> Pairs:
     return Pairs(top, np.full(n, -1), away, np.argsort(-away), np.zeros(1, dtype=np.int64))
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _revise(pairs, record, bound):
     i = len(pairs.top) // 2 + record
     pairs.top[i] = bound
@@ -47,7 +47,7 @@ def _revise(pairs, record, bound):
         pairs.top[i] = max(pairs.top[2 * i], pairs.top[2 * i + 1])
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def most_distant(tree, seen, points, pairs):
     """The lower record of the most distant pair; -1 if more searches are needed to know it."""
     n, leaves, searches = len(points), len(pairs.top) // 2, 0

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..generic.arrays import to_numpy
 from . import boxes, far, outer, pairs
 from .boxes import NONE
+from .compiled import entry
 from .sums import add, sum_rows
 
 # With more neighbours than this to a group, sorting all distances is faster than a search.
@@ -123,14 +123,14 @@ class PointSet:
         return int(first), int(self._pairs.partner[first])
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _take(tree, points, total, records):
     for record in records:
         boxes.take_out(tree, record)
         add(total, points, record, -1.0)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _take_nearest(tree, points, total, record, k):
     group = np.full(k, NONE)
     group[0] = record
@@ -142,7 +142,7 @@ def _take_nearest(tree, points, total, record, k):
     return group
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _take_gathered(tree, points, total, record, k):
     group = np.full(k, NONE)
     own = np.zeros((2, points.shape[1]))
@@ -159,7 +159,7 @@ def _take_gathered(tree, points, total, record, k):
     return group
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _nearest_to_group(tree, points, group):
     found, distance = np.full(1, NONE), np.full(1, np.inf)
     for member in group:
@@ -167,14 +167,14 @@ def _nearest_to_group(tree, points, group):
     return found[0], distance[0]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _distance_to_nearest(tree, points, record):
     found, distances = np.full(2, NONE), np.full(2, np.inf)
     boxes.nearest(tree, points[record], 2, found, distances)
     return distances[1] if found[0] == record else distances[0]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _distances(points, records, target):
     distances = np.zeros(len(records))
     for i in range(len(records)):

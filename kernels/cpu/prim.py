@@ -7,8 +7,9 @@ from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 
+from .compiled import entry, inner
 from .kdtree import WIDTH, Tree
 from .mst_search import LANES, lane_distances
 
@@ -49,7 +50,7 @@ def prim(
     return edges, lengths
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _steps(
     points, vertex, found, stop, threads, block, record, other, length, least, edges, lengths
 ):
@@ -79,14 +80,14 @@ def _steps(
     return vertex
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=True)
 def _offer_threaded(points, vertex, blocks, threads, block, other, length, least):
     for t in prange(threads):
         start, stop = blocks * t // threads, blocks * (t + 1) // threads
         _offer_all(points, vertex, start, stop, block, other, length, least)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _offer_all(points, vertex, start, stop, block, other, length, least):
     """Offer the edges to a vertex to the records of some blocks; they take what comes before."""
     d, width = block.shape[1:]
@@ -109,7 +110,7 @@ def _offer_all(points, vertex, start, stop, block, other, length, least):
         least[b] = np.min(length[b])
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _take_out(block, record, other, length, least, place, last):
     """Move the last record to a place and leave the last place empty."""
     b, p = place // WIDTH, place % WIDTH

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ..generic.arrays import to_numpy
+from .compiled import entry, inner
 from .sums import two_sum
 
 # Values looked at in one call of a kernel: some tenths of a second.
@@ -33,7 +34,7 @@ def optimal_sizes(values: Any, k: int) -> np.ndarray:
     return _walk_back(size)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _grow_segments(values, k, first, last, best, size):
     """Try every segment that starts from `first` to `last` as the last group of a grouping.
 
@@ -66,7 +67,7 @@ def _grow_segments(values, k, first, last, best, size):
                         size[end] = m
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _walk_back(size):
     """Sizes along the shortest path that ends at the last value, first group first."""
     groups = 0
@@ -100,13 +101,13 @@ def population_fitness(prefix: Any, cuts: Any) -> np.ndarray:
     return fitness
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=True)
 def _fitness(prefix, cuts, fitness):
     for string in prange(len(cuts)):
         fitness[string] = _between(prefix, cuts, string)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _between(prefix, cuts, string):
     """Fitness of one string; the sum is carried in about twice the precision."""
     n = len(prefix) - 1
@@ -155,13 +156,13 @@ def breed(strings: Any, chosen: Any, sites: Any, inverted: Any, k: int) -> np.nd
     return children
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=True)
 def _breed(strings, chosen, sites, inverted, k, children):
     for child in prange(len(children)):
         _bear(strings, chosen, sites, inverted, k, child, children)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _bear(strings, chosen, sites, inverted, k, child, children):
     """Write one child: cross its parents, repair, invert bits, repair."""
     n = inverted.shape[1]
@@ -174,7 +175,7 @@ def _bear(strings, chosen, sites, inverted, k, child, children):
     _mutate(crossed, groups, inverted[child], k, children[child])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _cross(own, other, site, n, k, string):
     """Write the places up to `site` of one string and those after it of another, repaired."""
     string[0] = 0
@@ -191,7 +192,7 @@ def _cross(own, other, site, n, k, string):
     return _end(string, groups, n, k)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _mutate(before, groups, inverted, k, string):
     """Write a string with some of its bits inverted, repaired."""
     n = len(inverted)
@@ -207,7 +208,7 @@ def _mutate(before, groups, inverted, k, string):
     return _end(string, count, n, k)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _start_group(string, groups, place, k):
     """Start a group at a place, if the last one has k by then; cut what has 2k or more."""
     if place - string[groups - 1] < k:
@@ -219,7 +220,7 @@ def _start_group(string, groups, place, k):
     return groups + 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _end(string, groups, n, k):
     """End the last group, which joins the one before if it is too short; fill up with n."""
     if n - string[groups - 1] < k and groups > 1:

@@ -3,16 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ..generic.arrays import to_numpy
+from .compiled import entry, inner
 
 # Parts that are summed at the same time; not the number of threads, which may vary.
 _PARTS = 64
 _MANY = 2**20  # numbers that are worth the waking of other threads
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def two_sum(a, b):
     """Return s = fl(a + b) and the exact error (a + b) - s (Knuth)."""
     s = a + b
@@ -40,7 +41,7 @@ def sum_rows(rows: np.ndarray) -> np.ndarray:
     return total[_PARTS]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _add_rows(total, part, rows, start, stop):
     for i in range(start, stop):
         for j in range(rows.shape[1]):
@@ -48,14 +49,14 @@ def _add_rows(total, part, rows, start, stop):
             total[part, 0, j], total[part, 1, j] = two_sum(s, error + total[part, 1, j])
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=True)
 def _add_parts(total, rows):
     for part in prange(_PARTS):
         m = len(rows)
         _add_rows(total, part, rows, part * m // _PARTS, (part + 1) * m // _PARTS)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def add(total, points, record, sign):
     """Add a record to a running sum of shape (2, d), or with sign -1 take it away."""
     for v in range(points.shape[1]):

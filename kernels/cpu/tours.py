@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 
 from ..generic.arrays import to_numpy
+from .compiled import entry, inner
 
 # Pairs of records looked at in one call of the kernel: some tenths of a second.
 _CHUNK = 2**26
@@ -52,7 +53,7 @@ def hamiltonian_paths(
     return paths
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=True)
 def _lengths(points, lengths):
     """Euclidean distances between all records; -1 from a record to itself."""
     n, d = points.shape
@@ -66,14 +67,14 @@ def _lengths(points, lengths):
         lengths[i, i] = -1.0
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=True)
 def _paths(lengths, first, insertion, window, paths):
     """Paths from the records that follow `first`, one for each row of `paths`."""
     for p in prange(len(paths)):
         _path(lengths, first + p, insertion, window, paths[p])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _path(lengths, start, insertion, window, path):
     tour = np.full(len(path) + 1, start)
     if insertion:
@@ -86,7 +87,7 @@ def _path(lengths, start, insertion, window, path):
         path[p] = tour[p]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _farthest_insertion(lengths, tour):
     """Grow a closed tour from its start, always by the record farthest from the tour.
 
@@ -124,7 +125,7 @@ def _farthest_insertion(lengths, tour):
                 record = q
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _nearest_neighbour(lengths, tour):
     """Grow a closed tour from its start, always to the nearest record not yet visited."""
     n = len(lengths)
@@ -143,7 +144,7 @@ def _nearest_neighbour(lengths, tour):
         tour[t] = left[nearest]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _reverse_stretches(lengths, tour, window):
     """One sweep of 2-opt along a closed tour.
 

@@ -8,17 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..generic.arrays import to_numpy
 from ..generic.ward import gather_extremes
+from .compiled import entry, inner
 from .points import PointSet
 from .ward_tree import add, better, join, merge_lazily, resolve, rise_of_sse, sum_up
 
 TINY = 200  # records in a problem that is solved by trying everything, at most
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _squared_distance(a, b):
     total = 0.0
     for v in range(len(a)):
@@ -27,7 +27,7 @@ def _squared_distance(a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _scan(centroid, size, i, k):
     """Find the group to merge group i with, of equals the one that `ward_tree` takes."""
     floor = i if size[i] == 1.0 else -1
@@ -40,7 +40,7 @@ def _scan(centroid, size, i, k):
     return best, nearest
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _merge_plainly(points, labels, k):
     """Solve one problem as `ward_tree` does, but look at all groups instead of a tree."""
     n, d = points.shape
@@ -68,7 +68,7 @@ def _merge_plainly(points, labels, k):
     resolve(labels)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _merge_tiny(points, labels, starts, stops, k):
     """Solve tiny problems, each of a run of records."""
     for s in range(len(starts)):
@@ -76,7 +76,7 @@ def _merge_tiny(points, labels, starts, stops, k):
         _merge_plainly(points[run], labels[run], k)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _most_distant(points):
     """The two records farthest apart; of equal pairs the lowest."""
     best, a, b = -1.0, -1, -1
@@ -88,14 +88,16 @@ def _most_distant(points):
     return a, b
 
 
-@njit(cache=True, nogil=True)
-def _gather(points, free, record, k):
-    """Take a record and, k - 1 times, the free one nearest to the growing group's centroid."""
+@inner()
+def _gather(points, labels, free, record, k):
+    """Label a record and, k - 1 times, the free one nearest to the growing group's centroid."""
     d = points.shape[1]
-    high, low, centroid = np.zeros((1, d)), np.zeros((1, d)), np.empty(d)
-    group = np.empty(k, dtype=np.int64)
+    high, low, centroid = np.zeros((1, d)), np.zeros((1, d)), np.zeros(d)
+    group = np.zeros(k, dtype=np.int64)
+    lowest = record
     for size in range(k):
         group[size] = record
+        lowest = min(lowest, record)
         free[record] = False
         for v in range(d):
             add(high, low, 0, v, points[record, v], 0.0)
@@ -106,10 +108,11 @@ def _gather(points, free, record, k):
                 squared = _squared_distance(points[i], centroid)
                 if squared < best:
                     best, record = squared, i
-    return group
+    for member in group:
+        labels[member] = lowest
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _tiny_extremes(points, labels, starts, stops, k, descending):
     """Gather the extreme groups of tiny problems, each of a run of records."""
     for s in range(len(starts)):
@@ -117,17 +120,15 @@ def _tiny_extremes(points, labels, starts, stops, k, descending):
         a, b = _most_distant(part)
         if descending:
             a, b = b, a
-        free = np.ones(len(part), dtype=np.bool_)
-        first = _gather(part, free, a, k)
+        free = np.full(len(part), True)
+        _gather(part, names, free, a, k)
         if not free[b]:
             best = -1.0
             for i in range(len(part)):
                 squared = _squared_distance(part[i], part[a])
                 if free[i] and squared > best:
                     best, b = squared, i
-        second = _gather(part, free, b, k)
-        names[first] = first.min()
-        names[second] = second.min()
+        _gather(part, names, free, b, k)
 
 
 class _Problems:
@@ -169,7 +170,8 @@ def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) ->
     labels = problems.local(np.arange(len(within)))
     _tiny_extremes(problems.points, labels, *problems.tiny, k, descending)
     for run in problems.large:
-        for end in gather_extremes(PointSet(problems.points[run]), k, descending):
+        part = problems.points[run]
+        for end in gather_extremes(part, PointSet(part).most_distant_pair(), k, descending):
             labels[run][end] = min(end)
     return problems.overall(labels)
 

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
 
+from .compiled import entry, inner
 from .kdtree import DEPTH, WIDTH, Tree, build, distance_to_box, distances_to_block
 from .sums import two_sum
 
@@ -52,7 +52,7 @@ class Nodes(NamedTuple):
     highest: np.ndarray  # (nodes,) highest group
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def rise_of_sse(n, m, squared):
     """Rise of SSE if groups of n and m records are merged (2002, Appendix II).
 
@@ -62,14 +62,14 @@ def rise_of_sse(n, m, squared):
     return n * m / (n + m) * squared
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def add(high, low, i, v, x, error):
     """Add x + error to the sum of variable v of group i."""
     s, rest = two_sum(high[i, v], x)
     high[i, v], low[i, v] = two_sum(s, rest + (low[i, v] + error))
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def sum_up(points, labels, high, low, centroid, size):
     """Sums, centroids and sizes of the groups that records are in at first."""
     for r in range(len(labels)):
@@ -80,7 +80,7 @@ def sum_up(points, labels, high, low, centroid, size):
             centroid[g, v] = high[g, v] / size[g]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def join(high, low, centroid, size, i, j):
     """Add group j to group i."""
     size[i] += size[j]
@@ -90,14 +90,14 @@ def join(high, low, centroid, size, i, j):
         centroid[i, v] = high[i, v] / size[i]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def resolve(into):
     """Follow mergers to the end; a group is always merged into a lower one."""
     for r in range(len(into)):
         into[r] = into[into[r]]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _refresh(groups, tree, nodes, leaf, k):
     """Bring nodes up to date from a leaf to the root, or to the first that stays as it was."""
     right, box, block, record, size = tree.right, tree.box, tree.block, tree.record, groups.size
@@ -137,13 +137,13 @@ def _refresh(groups, tree, nodes, leaf, k):
         node = tree.parent[node]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _refresh_all(groups, tree, nodes, k):
     for leaf in range(len(tree.node)):
         _refresh(groups, tree, nodes, leaf, k)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _look(distances, names, size, i, k, floor, best, nearest):
     """Compare the groups of a leaf with the nearest group to group i so far."""
     n = size[i]
@@ -159,7 +159,7 @@ def _look(distances, names, size, i, k, floor, best, nearest):
     return best, nearest
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _find_nearest(groups, tree, nodes, i, k, plain):
     """Find the group to merge group i with; return how many leaves were looked at.
 
@@ -210,11 +210,11 @@ def _find_nearest(groups, tree, nodes, i, k, plain):
     return looked
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry()
 def _find_first(groups, tree, nodes, first, last, k, plain):
     """Find the nearest group of every group of some leaves."""
     looked = 0
-    for leaf in prange(first, last):
+    for leaf in range(first, last):
         for p in range(WIDTH):
             g = tree.record[leaf, p]
             if g >= 0:
@@ -222,7 +222,7 @@ def _find_first(groups, tree, nodes, first, last, k, plain):
     return looked
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def better(rise, near, a, b):
     """Of two groups, the one whose pair comes first: least rise, lower group, higher group."""
     if rise[a] != rise[b]:
@@ -233,7 +233,7 @@ def better(rise, near, a, b):
     return a if max(a, near[a]) <= max(b, near[b]) else b
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _compete(groups, i):
     """Bring the knock-out tree up to date after a change of group i's pair."""
     winner, rise, near = groups.winner, groups.rise, groups.near
@@ -243,7 +243,7 @@ def _compete(groups, i):
         at //= 2
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _compete_all(groups):
     winner = groups.winner
     half = len(winner) // 2
@@ -253,7 +253,7 @@ def _compete_all(groups):
         winner[at] = better(groups.rise, groups.near, winner[2 * at], winner[2 * at + 1])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _merge(groups, tree, nodes, i, j, k):
     """Merge group j into group i, which takes the place of the larger of them in the tree."""
     kept, freed = tree.place[i], tree.place[j]
@@ -273,7 +273,7 @@ def _merge(groups, tree, nodes, i, j, k):
     _compete(groups, j)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def _advance(groups, tree, nodes, k, plain, small, live, enough):
     """Merge closest pairs until none is small, few groups are left or the budget is spent."""
     work = 0.0

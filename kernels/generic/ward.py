@@ -17,12 +17,15 @@ def problems(within: np.ndarray) -> list[np.ndarray]:
     return np.split(order, np.flatnonzero(np.diff(within[order])) + 1)
 
 
-def gather_extremes(records: Any, k: int, descending: bool) -> list[list[int]]:
-    """The two groups of k records gathered around the most distant two of an engine's `PointSet`.
+def gather_extremes(
+    points: Any, pair: tuple[int, int], k: int, descending: bool
+) -> list[list[int]]:
+    """The two groups of k records gathered around the most distant two.
 
     The second group takes from what the first one leaves (1999, figure 2).
     """
-    a, b = records.most_distant_pair()
+    records = PointSet(points)
+    a, b = pair
     if descending:
         a, b = b, a
     first = records.take_gathered(a, k)
@@ -55,7 +58,7 @@ def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) ->
     labels = np.arange(len(within))
     for problem in problems(within):
         part = xp.take(points, xp.asarray(problem, device=device(points)), axis=0)
-        for end in gather_extremes(PointSet(part), k, descending):
+        for end in gather_extremes(part, PointSet(part).most_distant_pair(), k, descending):
             labels[problem[end]] = problem[min(end)]
     return labels
 

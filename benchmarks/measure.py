@@ -1,0 +1,237 @@
+"""One measurement in a process of its own, for `benchmarks.scaling`, so that its peak memory is
+that of one method: ``python -m benchmarks.measure TASK`` takes and prints JSON.
+"""
+
+import hashlib
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from microagg_gpu.kernels import engine_for
+
+from microagg_gpu import microaggregate
+from microagg_gpu.api import prepare
+from microagg_gpu.partition import Partition
+from microagg_gpu.table import read
+
+Task = dict[str, Any]
+SHORT = 10.0  # seconds: a run below it is repeated
+WARM_UP = 2_000  # records of the data that are grouped first, untimed, so that all is compiled
+PACKAGES = ("quitefastmst", "fastcluster")  # peers to install by hand, never dependencies
+
+
+def memory(field: str) -> float:
+    """MiB now ("VmRSS") or at the most so far ("VmHWM")."""
+    status = Path("/proc/self/status")
+    if status.is_file():
+        for line in status.read_text().splitlines():
+            if line.startswith(field):
+                return int(line.split()[1]) / 1024
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def timed(run: Callable[[], Any], repeat: int) -> tuple[list[float], Any]:
+    """Seconds of each run, and what the last returned."""
+    seconds: list[float] = []
+    while not seconds or (len(seconds) < repeat and seconds[0] < SHORT):
+        start = time.perf_counter()
+        result = run()
+        seconds.append(time.perf_counter() - start)
+    return seconds, result
+
+
+def watched_compiler() -> Any:
+    """A clock that runs while Numba compiles, from now on."""
+    event = import_module("numba.core.event")
+    listener = event.TimingListener()
+    event.register("numba:compile", listener)
+    return listener
+
+
+def standardized(data: np.ndarray) -> np.ndarray:
+    """The matrix that methods work on."""
+    return prepare(read(data, None), True, None, "auto")
+
+
+def digest(labels: np.ndarray, k: int) -> str:
+    """Short name of a partition: equal for equal groups. Proves also that all have k records."""
+    parts = [Partition(column, k).labels for column in np.atleast_2d(labels.T)]
+    return hashlib.sha256(np.stack(parts).tobytes()).hexdigest()[:16]
+
+
+def sample(data: np.ndarray) -> np.ndarray:
+    """Some records of the data, for warming up."""
+    chosen = np.random.default_rng(0).permutation(len(data))[:WARM_UP]
+    return data[np.sort(chosen)]
+
+
+def ours(task: Task, data: np.ndarray) -> dict[str, Any]:
+    """A method of the library, from the table to the protected table."""
+    steps: list[float] = []
+    given = {"progress": steps.append} if task["method"] == "genetic" else {}
+    method: list[float] = []
+
+    def run(records: np.ndarray, **more: Any) -> Any:
+        return microaggregate(
+            records, task["k"], task["method"], engine=task["engine"], **task["options"], **more
+        )
+
+    def whole() -> Any:
+        steps.clear()
+        result = run(data, **given)
+        method.append(result.seconds)
+        return result
+
+    run(sample(data))
+    compiler = watched_compiler()
+    before = memory("VmRSS")
+    calls, result = timed(whole, task["repeat"])
+    row = {
+        "seconds": median(method),
+        "call_seconds": median(calls),
+        "all_seconds": method,
+        "before_mib": before,
+        "peak_mib": memory("VmHWM"),
+        "labels": digest(result.labels, task["k"]),
+        "loss": result.loss,
+    }
+    if compiler.done:
+        row["compiled_in_runs"] = compiler.duration
+    if task["method"] == "mst" and not task["options"]:
+        row |= tree_and_cut(data, task)
+    if steps:
+        row["generations"] = len(steps)
+    return row
+
+
+def tree_and_cut(data: np.ndarray, task: Task) -> dict[str, float]:
+    """The two words of the minimum spanning tree method, timed by themselves."""
+    points = standardized(data)
+    words = engine_for(points, task["engine"])
+    tree, found = timed(lambda: words.minimum_spanning_tree(points), task["repeat"])
+    cut, _ = timed(lambda: words.cut_edges(*found, len(points), task["k"]), task["repeat"])
+    return {"tree_seconds": median(tree), "cut_seconds": median(cut)}
+
+
+def scan(task: Task, data: np.ndarray) -> dict[str, Any]:
+    """A full scan of `benchmarks.peers`."""
+    run = import_module("benchmarks.peers").FULL_SCANS[task["method"]]
+    run(standardized(sample(data)), task["k"])
+    points = standardized(data)
+    before = memory("VmRSS")
+    seconds, labels = timed(lambda: run(points, task["k"]), task["repeat"])
+    return {
+        "seconds": median(seconds),
+        "all_seconds": seconds,
+        "before_mib": before,
+        "peak_mib": memory("VmHWM"),
+        "labels": digest(labels, task["k"]),
+    }
+
+
+def settings(n: int, d: int) -> Iterator[tuple[str, int, int]]:
+    """Algorithms, leaf sizes (0: the library's choice) and threads of quitefastmst to try."""
+    for threads in sorted({1, os.cpu_count() or 1}):
+        if d <= 20:  # its trees take no more variables
+            for algorithm in ("dual_kd_tree", "sesqui_kd_tree", "single_kd_tree"):
+                for leaf in (0, 4, 16, 64):
+                    yield algorithm, leaf, threads
+        if d > 20 or n < 20_000:  # at 20,000 x 10 it takes four times as long as a tree
+            yield "brute", 0, threads
+
+
+def quitefastmst(task: Task, data: np.ndarray) -> dict[str, Any]:
+    """The tree by quitefastmst, each setting once and the fastest three again."""
+    library = import_module("quitefastmst")
+    points = standardized(data)
+    before = memory("VmRSS")
+
+    def run(algorithm: str, leaf: int, threads: int) -> Any:
+        library.omp_set_num_threads(threads)
+        return library.mst_euclid(points, algorithm=algorithm, max_leaf_size=leaf)
+
+    tried = {}
+    for setting in settings(*points.shape):
+        tried[setting] = timed(lambda: run(*setting), 1)[0][0]  # noqa: B023
+    peak = memory("VmHWM")
+    again = {}
+    for setting in sorted(tried, key=lambda setting: tried[setting])[:3]:
+        again[setting] = timed(lambda: run(*setting), task["repeat"])[0]  # noqa: B023
+    best = min(again, key=lambda setting: median(again[setting]))
+    seconds = again[best]
+    algorithm, leaf, threads = best
+    return {
+        "seconds": median(seconds),
+        "all_seconds": seconds,
+        "before_mib": before,
+        "peak_mib": peak,
+        "threads": threads,
+        "note": f"{algorithm}, leaf size {leaf or 'default'}, {threads} thread(s), the fastest "
+        f"of {len(tried)} settings ({max(tried.values()):.3g} s the slowest)",
+    }
+
+
+def fastcluster(task: Task, data: np.ndarray) -> dict[str, Any]:
+    """Ward's method without k by fastcluster, with memory linear in n."""
+    library = import_module("fastcluster")
+    points = standardized(data)
+    before = memory("VmRSS")
+    seconds, _ = timed(
+        lambda: library.linkage_vector(points, method="ward"),
+        task["repeat"],
+    )
+    return {
+        "seconds": median(seconds),
+        "all_seconds": seconds,
+        "before_mib": before,
+        "peak_mib": memory("VmHWM"),
+        "threads": 1,
+        "note": 'linkage_vector(method="ward")',
+    }
+
+
+def first_call(task: Task, data: np.ndarray) -> dict[str, Any]:
+    """The first call of a method in this process, on few records."""
+    start = time.perf_counter()
+    microaggregate(data, task["k"], task["method"], engine=task["engine"], **task["options"])
+    return {"first_seconds": time.perf_counter() - start}
+
+
+KINDS: dict[str, Callable[[Task, np.ndarray], dict[str, Any]]] = {
+    "ours": ours,
+    "full scan": scan,
+    "quitefastmst": quitefastmst,
+    "fastcluster": fastcluster,
+    "first": first_call,
+}
+
+
+def main() -> int:
+    """Measure what the first argument asks for."""
+    imported = memory("VmRSS")
+    task = json.loads(sys.argv[1])
+    kind = task["kind"]
+    if kind in PACKAGES and find_spec(kind) is None:
+        row: dict[str, Any] = {"note": "not installed: pip install quitefastmst fastcluster"}
+    else:
+        threads = 1
+        if kind == "ours" and task["engine"] == "cpu":
+            threads = import_module("numba").get_num_threads()
+        data = np.load(task["data"])
+        row = {"threads": threads, "imported_mib": imported, **KINDS[kind](task, data)}
+    print(json.dumps(row))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
