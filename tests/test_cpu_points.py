@@ -68,6 +68,16 @@ def test_more_neighbours_than_a_search_keeps():
         assert np.array_equal(method(points, 400, engine="cpu"), expected)
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e-25, 1e25, 1e140])
+@pytest.mark.parametrize("method", ["mdav", "centroid", "diameter", "mst", "kward"])
+def test_units_do_not_matter(method, scale):
+    """Values whose squares single precision cannot hold."""
+    rng = np.random.default_rng(8)
+    points = scale * (100.0 * np.eye(4)[np.arange(2100) % 4] + rng.normal(size=(2100, 4)))
+    expected = METHODS[method].function(points, 30, engine="generic")
+    assert np.array_equal(METHODS[method].function(points, 30, engine="cpu"), expected)
+
+
 @given(cases(), st.integers(0, 10**6))
 def test_every_word(case, seed):
     rng = np.random.default_rng(seed)

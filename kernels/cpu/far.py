@@ -88,8 +88,10 @@ def _note(tree, block, lane, reference, greatest, excess):
     for v in range(len(reference)):
         difference = tree.centre[block, v, lane] - reference[v]
         gap += difference * difference
-    # 2**-22 covers the rounding to single precision, and that of the sums many times over.
-    excess[block, lane] = greatest - gap + (greatest + gap) * 2.0**-22
+    # 2**-22 covers the rounding to single precision, and that of the sums many times over;
+    # what single precision cannot hold is not noted.
+    if 1e-30 < greatest + gap < 1e37:
+        excess[block, lane] = greatest - gap + (greatest + gap) * 2.0**-22
 
 
 @inner()
