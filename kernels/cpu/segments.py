@@ -123,25 +123,7 @@ def _between(prefix, cuts, string):
 
 
 def breed(strings: Any, chosen: Any, sites: Any, inverted: Any, k: int) -> np.ndarray:
-    """Children of chosen strings: crossed, mutated and repaired (2002, section 4.2.2).
-
-    Parameters
-    ----------
-    strings : int64 array of shape (population, n // k + 1)
-        Ascending places where groups start, and then n as often as needed.
-    chosen : int array of shape (population,)
-        The parent of each child.
-    sites : int array of shape (population // 2,)
-        Children 2i and 2i + 1 swap what comes after place sites[i]; n where they do not cross.
-    inverted : bool array of shape (population, n)
-        The bits of each child to invert.
-    k : int
-
-    Returns
-    -------
-    int64 array of the shape of `strings`
-        Groups of k to 2k - 1 records, the first start 0.
-    """
+    """Children of chosen strings: crossed, mutated and repaired; see `generic.breed`."""
     parents = np.ascontiguousarray(to_numpy(strings), dtype=np.int64)
     children = np.empty_like(parents)
     run = _breed if inverted.size > _WORTH_THREADS else _breed.py_func
