@@ -37,13 +37,6 @@ def numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (np.cumsum(used) - 1)[labels], sizes[used]
 
 
-def groups_from_labels(labels: np.ndarray) -> list[list[int]]:
-    """Record indices of each group, groups and records in ascending order."""
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels))[:-1]
-    return [group.tolist() for group in np.split(order, ends)]
-
-
 class Partition:
     """A partition of n records in groups of at least k.
 

@@ -1,17 +1,11 @@
 """Fixtures that several test files share."""
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
-from microagg_gpu.backend import gpu_available
-
-ARRAY_LIBRARIES = [
-    name for name in ("numpy", "array_api_strict", "torch") if find_spec(name) is not None
-] + ["cupy"] * gpu_available()
+from libraries import ARRAY_LIBRARIES
 
 # The same examples in every run, so that CI is steady; HYPOTHESIS_PROFILE=wide draws new ones.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=40)

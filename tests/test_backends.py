@@ -4,7 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
-from conftest import ARRAY_LIBRARIES
+from libraries import ARRAY_LIBRARIES
 from microagg_gpu.kernels.generic import to_numpy
 from strategies import KINDS, make_table
 

@@ -7,8 +7,8 @@ import naive
 import naive_tsp
 import numpy as np
 import pytest
-from conftest import ARRAY_LIBRARIES
 from hypothesis import given
+from libraries import ARRAY_LIBRARIES
 from microagg_gpu.kernels import engine_for
 from strategies import KINDS, cases, make_table
 

@@ -4,6 +4,7 @@ Every word returns what the generic one does, to the last bit.
 """
 
 from ..generic import join_closest_groups, join_nearest_records, squared_distances, to_numpy
+from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .mst import cut_edges, minimum_spanning_tree
 from .points import PointSet
 from .segments import breed, optimal_sizes, population_fitness
@@ -14,16 +15,20 @@ from .ward import extreme_groups, merge_until_k
 __all__ = [
     "PointSet",
     "breed",
+    "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
+    "diameter_groups",
     "extreme_groups",
     "hamiltonian_paths",
     "join_closest_groups",
     "join_nearest_records",
+    "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
     "optimal_sizes",
     "population_fitness",
     "squared_distances",
     "to_numpy",
+    "vmdav_groups",
 ]

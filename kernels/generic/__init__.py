@@ -7,6 +7,7 @@ record index.
 """
 
 from .arrays import squared_distances, to_numpy
+from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .groups import join_closest_groups, join_nearest_records
 from .points import PointSet
 from .segments import breed, optimal_sizes, population_fitness
@@ -18,16 +19,20 @@ from .ward import extreme_groups, merge_until_k
 __all__ = [
     "PointSet",
     "breed",
+    "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
+    "diameter_groups",
     "extreme_groups",
     "hamiltonian_paths",
     "join_closest_groups",
     "join_nearest_records",
+    "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
     "optimal_sizes",
     "population_fitness",
     "squared_distances",
     "to_numpy",
+    "vmdav_groups",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..errors import InputError
@@ -12,7 +13,7 @@ from ..errors import InputError
 Progress = Callable[[float], None]
 
 
-def take_records(points: Any, records: list[int]) -> Any:
+def take_records(points: Any, records: np.ndarray) -> Any:
     """The rows of some records, in the points' own array library."""
     xp = array_namespace(points)
     return xp.take(points, xp.asarray(records, device=device(points)), axis=0)

@@ -107,7 +107,7 @@ def kward(
     groups = np.zeros(points.shape[0], dtype=np.int64)  # each named by its lowest record
     while len(records := np.flatnonzero(np.bincount(groups)[groups] >= 2 * k)):
         everything = len(records) == len(groups)
-        part = points if everything else take_records(points, records.tolist())
+        part = points if everything else take_records(points, records)
         within = groups[records]
         start = split_equal(words.to_numpy(part), within, k, place is not None)
         if (done := start >= 0).any():
