@@ -2,7 +2,7 @@
 
 ``generic``  the Array API only: plain, and the reference for the other two
 ``cpu``      Numba, by search trees and on all cores
-``cuda``     Numba CUDA; not in this version
+``cuda``     Numba CUDA, for arrays on a GPU
 
 Nothing here imports the rest of ``microagg_gpu``.
 """
@@ -12,19 +12,15 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from array_api_compat import is_numpy_array
+from array_api_compat import is_cupy_array, is_numpy_array
 
 ENGINES = ("generic", "cpu", "cuda")
 
 
-def available_engines() -> tuple[str, ...]:
-    """Names of the engines that this version contains."""
-    specs = {name: find_spec(f"{__name__}.{name}") for name in ENGINES}
-    return tuple(name for name, spec in specs.items() if spec is not None and spec.origin)
-
-
 def engine_for(points: Any, name: str | None = None) -> ModuleType:
     """Return the engine for an array: the one named, else the one its type and device call for.
+
+    CuPy arrays go to the CUDA engine, or without the package numba-cuda to the generic one.
 
     Parameters
     ----------
@@ -34,5 +30,9 @@ def engine_for(points: Any, name: str | None = None) -> ModuleType:
         Force an engine whatever the array's type.
     """
     if name is None:
-        name = "cpu" if is_numpy_array(points) else "generic"
+        if is_numpy_array(points):
+            name = "cpu"
+        else:
+            kernels = is_cupy_array(points) and find_spec("numba_cuda") is not None
+            name = "cuda" if kernels else "generic"
     return import_module(f"{__name__}.{name}")

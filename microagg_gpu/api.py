@@ -11,7 +11,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from . import measures
-from .backend import check_engine, device_name, move
+from .backend import check_engine, device_name, engine_name, move, on_device
 from .errors import InputError
 from .kernels import engine_for
 from .methods import METHODS
@@ -84,6 +84,7 @@ def microaggregate(
     weights: Sequence[float] | None = None,
     device: str = "auto",
     engine: str | None = None,
+    precision: str = "double",
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
     **options: Any,
@@ -110,6 +111,9 @@ def microaggregate(
         Where to compute; "auto" is where the data are.
     engine : {None, "generic", "cpu", "cuda"}
         Force an engine whatever the array's type.
+    precision : {"double", "single"}
+        Of the distances that decide. "single" is for GPUs that are slow in double precision; its
+        groups may differ a little. The CPU engine always computes in double.
     seed : int
         For methods that draw random numbers.
     progress : callable, optional
@@ -126,10 +130,11 @@ def microaggregate(
     InputError
         A ValueError, if the data or the options cannot be used.
     """
-    table = read(data, columns)
-    k = check_k(k, table.values.shape[0])
-    points = prepare(table, standardize, weights, device, engine)
-    return _run(table, points, k, method, options, engine, seed, progress)
+    with on_device(data):
+        table = read(data, columns)
+        k = check_k(k, table.values.shape[0])
+        points = prepare(table, standardize, weights, device, engine, precision)
+        return _run(table, points, k, method, options, engine, seed, progress)
 
 
 def compare(
@@ -162,10 +167,11 @@ def compare(
     Comparison
         A list of rows (dictionaries), sorted by k and loss; printing it shows a table.
     """
-    table = read(data, columns)
-    given = k if isinstance(k, Iterable) else [k]
-    sizes = [check_k(one, table.values.shape[0]) for one in given]
-    points = prepare(table, standardize, weights, device, engine)
+    with on_device(data):
+        table = read(data, columns)
+        given = k if isinstance(k, Iterable) else [k]
+        sizes = [check_k(one, table.values.shape[0]) for one in given]
+        points = prepare(table, standardize, weights, device, engine)
     runs = _variants(methods, *points.shape)
     rows: list[dict[str, Any]] = []
 
@@ -175,7 +181,8 @@ def compare(
 
     for one in sizes:
         for name, options in runs:
-            result = _run(table, points, one, name, options, engine, seed, part)
+            with on_device(data):
+                result = _run(table, points, one, name, options, engine, seed, part)
             groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
             rows.append(
                 {
@@ -251,13 +258,27 @@ def prepare(
     weights: Sequence[float] | None,
     device: str,
     engine: str | None = None,
+    precision: str = "double",
 ) -> Any:
     """The matrix that methods work on: on the device, standardized and weighted."""
     check_engine(engine)
+    if precision not in ("double", "single"):
+        raise InputError(f"precision={precision!r} is unknown: choose 'double' or 'single'")
     values = move(table.values, device, engine)
+    if precision == "single" and engine_name(values, engine) == "cpu":
+        raise InputError(
+            "precision='single' is for the GPU and the CPU engine computes in double: leave it out"
+        )
+    with on_device(values):
+        points = _scaled(values, table.names, scale, weights)
+        xp = array_namespace(points)
+        return points if precision == "double" else xp.astype(points, xp.float32)
+
+
+def _scaled(values: Any, names: list[str], scale: bool, weights: Sequence[float] | None) -> Any:
     xp = array_namespace(values)
     if scale:
-        points = standardize(values, table.names)
+        points = standardize(values, names)
     elif float(xp.max(xp.abs(values))) > 1e150:
         raise InputError("the data hold values above 1e150, too large to square: rescale them")
     else:
@@ -306,16 +327,18 @@ def _run(
         given["seed"] = _check_seed(seed)
     start = time.perf_counter()
     try:
-        labels = function(points, k, engine=engine, progress=progress, **given)
+        with on_device(points):
+            labels = function(points, k, engine=engine, progress=progress, **given)
     except MemoryError as error:
+        detail = f" ({error})" if str(error) else ""
         raise InputError(
             f"method {method!r} ran out of memory on {points.shape[0]} records of "
-            f"{points.shape[1]} variables: protect fewer at a time or choose another method"
+            f"{points.shape[1]} variables{detail}: protect fewer at a time or choose another method"
         ) from error
     seconds = time.perf_counter() - start
 
     to_numpy = engine_for(points).to_numpy
-    values, original = to_numpy(table.values), to_numpy(points)
+    values, original = to_numpy(table.values), to_numpy(points).astype(np.float64, copy=False)
     parts = [Partition(column, k) for column in np.atleast_2d(labels.T)]
     sizes: Any
     if labels.ndim == 1:
@@ -339,7 +362,7 @@ def _run(
         method=method,
         options=dict(options),
         device=device_name(points),
-        engine=engine_for(points, engine).__name__.rpartition(".")[2],
+        engine=engine_name(points, engine),
         seconds=seconds,
         names=table.names,
         _original=original,

@@ -1,5 +1,7 @@
 """Array library and device: detect, choose, move."""
 
+import os
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any
 
@@ -7,23 +9,31 @@ from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array, is_numpy_array
 
 from .errors import InputError
-from .kernels import available_engines, engine_for
+from .kernels import ENGINES, engine_for
 
 
 def gpu_available() -> bool:
     """Whether CuPy is installed and finds a usable GPU; costs nothing where it is not."""
     if find_spec("cupy") is None:
         return False
-    import cupy
-
+    try:
+        import cupy
+    except ImportError:  # installed for another CUDA than this machine has
+        return False
     return bool(cupy.is_available())
+
+
+def simulated() -> bool:
+    """Whether Numba simulates CUDA on the CPU, as the tests of the CUDA engine let it."""
+    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
 def move(points: Any, device: str, engine: str | None = None) -> Any:
     """Bring an array to the device that the caller asked for.
 
     On the CPU it becomes a NumPy array, which the CPU engine works on; the generic engine, if
-    asked for, works in the array library of the data.
+    asked for, works in the array library of the data. The CUDA engine, if asked for, gets it on
+    a GPU.
 
     Parameters
     ----------
@@ -32,26 +42,47 @@ def move(points: Any, device: str, engine: str | None = None) -> Any:
     engine : str, optional
     """
     name, _, number = device.partition(":")
+    here = device_name(points)
+    if engine == "cuda" and not simulated():
+        if device == "cpu":
+            raise InputError("engine='cuda' works on a GPU and device='cpu' is not one: leave one")
+        if device == "auto" and not here.startswith("cuda"):
+            name = device = "cuda"
     if device in ("auto", "cpu"):
-        here = device_name(points) == "cpu"
-        stays = engine == "generic" if here else device == "auto"
+        stays = engine == "generic" if here == "cpu" else device == "auto"
         return points if stays else engine_for(points).to_numpy(points)
     if name != "cuda" or (number and not number.isdigit()) or device == "cuda:":
         raise InputError(f"device={device!r} is unknown: choose 'auto', 'cpu', 'cuda' or 'cuda:1'")
-    if not gpu_available():
-        raise InputError(
-            f"device={device!r} needs an NVIDIA GPU and CuPy, and none is usable here: "
-            "install cupy-cuda12x or cupy-cuda13x on a machine with a GPU, or take device='cpu'"
-        )
+    check_gpu(f"device={device!r}")
     import cupy
 
     found = cupy.cuda.runtime.getDeviceCount()
     if int(number or 0) >= found:
         raise InputError(f"device={device!r} does not exist: this machine has {found} GPU(s)")
     with cupy.cuda.Device(int(number or 0)):
+        free = cupy.cuda.Device().mem_info[0]
+        if points.nbytes > free:
+            raise InputError(
+                f"the data take {points.nbytes} bytes and the GPU has {free} free: "
+                "protect fewer records at a time or take device='cpu'"
+            )
         return cupy.asarray(
             points if is_cupy_array(points) else engine_for(points).to_numpy(points)
         )
+
+
+def check_gpu(wish: str) -> None:
+    """Refuse a wish that needs a GPU where none is usable."""
+    if not gpu_available():
+        raise InputError(
+            f"{wish} needs an NVIDIA GPU and CuPy, and none is usable here: install "
+            "microagg-gpu[cuda13] (or cuda12) on a machine with a GPU, or take device='cpu'"
+        )
+
+
+def on_device(points: Any) -> AbstractContextManager[Any]:
+    """Make an array's GPU the current one for a while."""
+    return points.device if is_cupy_array(points) else nullcontext()
 
 
 def device_name(points: Any) -> str:
@@ -64,9 +95,27 @@ def device_name(points: Any) -> str:
     return "cpu" if "cpu" in name.lower() else name
 
 
+def engine_name(points: Any, engine: str | None = None) -> str:
+    """Name of the engine for an array."""
+    return engine_for(points, engine).__name__.rpartition(".")[2]
+
+
+def usable_engines() -> list[str]:
+    """Names of the engines that can run here."""
+    cuda = simulated() or (gpu_available() and find_spec("numba_cuda") is not None)
+    return [name for name in ENGINES if cuda or name != "cuda"]
+
+
 def check_engine(engine: str | None) -> None:
-    """Refuse an engine that this version does not have."""
-    available = available_engines()
-    if engine is not None and engine not in available:
-        names = ", ".join(repr(name) for name in available)
-        raise InputError(f"engine={engine!r} is not in this version, which has {names}")
+    """Refuse an engine that does not exist or cannot run here."""
+    if engine is None:
+        return
+    if engine not in ENGINES:
+        names = ", ".join(repr(name) for name in ENGINES)
+        raise InputError(f"engine={engine!r} is unknown: choose one of {names}")
+    if engine == "cuda" and not simulated():
+        check_gpu("engine='cuda'")
+        if find_spec("numba_cuda") is None:
+            raise InputError(
+                "engine='cuda' needs the package numba-cuda: install microagg-gpu[cuda13] or cuda12"
+            )

@@ -21,9 +21,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from . import METHODS, InputError, Result, compare, microaggregate
-from .backend import gpu_available
+from .backend import gpu_available, usable_engines
 from .files import CsvFile, check_target, read_csv, verify, whole_file, write_csv
-from .kernels import available_engines
 from .plots import check_plot, plot_groups
 from .table import Table as Variables
 
@@ -192,9 +191,9 @@ def info() -> None:
     """Print versions, engines and devices."""
     table = Table(box=None, show_header=False)
     table.add_row("python", platform.python_version())
-    for name in ("microagg-gpu", "numpy", "array-api-compat", "narwhals", "numba", "cupy", "torch"):
+    for name in ("microagg-gpu", "numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch"):
         table.add_row(name, _version(name))
-    table.add_row("engines", ", ".join(available_engines()))
+    table.add_row("engines", ", ".join(usable_engines()))
     table.add_row("processor cores", str(os.cpu_count()))
     table.add_row("GPU", _gpus() if gpu_available() else "none found")
     _stdout().print(table)

@@ -2,11 +2,13 @@
 
 It draws the same random numbers as the library: generation g from Philox with the seed as key
 and g as counter; for each generation the spins of the wheel, the crossovers, their places, and
-the inversions; for the first one the sizes of the groups of the random strings.
+the inversions; for the first one the sizes of the groups of the random strings. A whole number
+below m is the draw times m, exactly, rounded down.
 """
 
 import itertools
 import math
+from fractions import Fraction
 
 import naive
 import numpy as np
@@ -52,6 +54,11 @@ def fitness(values, bits):
     return math.fsum(terms)
 
 
+def whole_below(draw, m):
+    """The draw times m, rounded down."""
+    return math.floor(Fraction(float(draw)) * m)
+
+
 def first_generation(values, k, population, draws):
     """The fixed-size string with the large group at the mode, and random ones."""
     n = len(values)
@@ -60,7 +67,7 @@ def first_generation(values, k, population, draws):
     for row in draws.random((population - 1, n // k + 1)):
         bits, place = [0] * n, 0
         for draw in row:
-            place += k + int(draw * k)
+            place += k + whole_below(draw, k)
             if place < n:
                 bits[place] = 1
         strings.append(correct(bits, k))
@@ -76,7 +83,7 @@ def next_generation(strings, scores, k, pcross, pmut, draws):
         passed = [i for i in range(size) if spin < np.cumsum(scores)[i]]
         children.append(list(strings[passed[0] if passed else size - 1]))
     crossed = draws.random(size // 2) < pcross
-    sites = draws.integers(0, n, size // 2)
+    sites = [whole_below(draw, n) for draw in draws.random(size // 2)]
     for pair in range(size // 2):
         if crossed[pair]:
             p1, p2, site = children[2 * pair], children[2 * pair + 1], sites[pair]
@@ -108,7 +115,8 @@ def genetic(points, k, convergence, generations, population=10, pcross=0.6, pmut
         scores = np.array([fitness(values, bits) for bits in strings])
         if scores.max() > best_score:
             best, best_score = strings[int(scores.argmax())], scores.max()
-        new = scores.mean() if convergence == "average" else scores.max()
+        running = list(itertools.accumulate(scores.tolist()))  # in order, unlike sum or mean
+        new = running[-1] / population if convergence == "average" else scores.max()
         if old is not None and old <= new <= old * (1 + 1e-6 / len(values)):
             break
         old = new

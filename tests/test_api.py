@@ -280,7 +280,9 @@ BAD = {
     "2 weights for 3 variables": ((DATA,), {"weights": [1, 2]}),
     "weight is negative": ((DATA,), {"weights": [1, 2, -1]}),
     "device='gpu' is unknown": ((DATA,), {"device": "gpu"}),
-    "engine='fast' is not in this version": ((DATA,), {"engine": "fast"}),
+    "engine='fast' is unknown: choose one of 'generic', 'cpu', 'cuda'": ((DATA,), {"engine": "fast"}),
+    "precision='half' is unknown": ((DATA,), {"precision": "half"}),
+    "precision='single' is for the GPU": ((DATA,), {"precision": "single"}),
     "gather='middle' is unknown": ((DATA, 3, "diameter"), {"gather": "middle"}),
     "split='half' is unknown": ((DATA, 3, "mst"), {"split": "half"}),
     "gamma=-1 is not a gain factor": ((DATA, 3, "vmdav"), {"gamma": -1}),
@@ -324,6 +326,8 @@ def test_no_gpu_is_told(monkeypatch):
     monkeypatch.setattr("microagg_gpu.backend.gpu_available", lambda: False)
     with pytest.raises(InputError, match="needs an NVIDIA GPU"):
         microaggregate(DATA, 3, device="cuda")
+    with pytest.raises(InputError, match="engine='cuda' needs an NVIDIA GPU"):
+        microaggregate(DATA, 3, engine="cuda")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -55,3 +55,11 @@ def test_one_dimension_is_one_variable(xp):
     result = microaggregate(xp.asarray(values), 4, "optimal")
     assert result.protected.shape == (20,)
     assert result.labels.shape == (20,)
+
+
+def test_single_precision_if_asked_for(xp):
+    data = make_table("clustered", 60, 3, seed=3)
+    double = microaggregate(xp.asarray(data), 4, engine="generic")
+    single = microaggregate(xp.asarray(data), 4, engine="generic", precision="single")
+    assert single.protected.dtype == double.protected.dtype
+    assert single.loss == pytest.approx(double.loss, rel=0.01)

@@ -6,6 +6,7 @@ To the bit what the generic engine gives, on hard cases too.
 import math
 
 import microagg_gpu.kernels.generic as generic
+import microagg_gpu.kernels.generic.genetic as reference
 import naive
 import naive_genetic
 import naive_tsp
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from microagg_gpu.kernels.cpu import segments, sums, tours
+from microagg_gpu.kernels.cpu import genetic, segments, sums, tours
 from strategies import KINDS, cases, make_table
 
 from microagg_gpu import METHODS
@@ -60,31 +61,54 @@ def same_labels(points: np.ndarray, k: int, method: str, **options) -> np.ndarra
 @pytest.mark.parametrize("name", HARD)
 def test_sizes_and_labels_of_hard_columns(name):
     column = HARD[name]
-    ranked = np.sort(column)
+    ranked = np.sort(column)[:, np.newaxis]
     for k in group_sizes(len(column)):
-        sizes = segments.optimal_sizes(ranked, k)
+        (sizes,) = segments.optimal_sizes(ranked, k)
         assert sizes.dtype == np.int64
-        assert np.array_equal(sizes, generic.optimal_sizes(ranked, k))
+        assert np.array_equal(sizes, generic.optimal_sizes(ranked, k)[0])
         for method in ("fixed", "optimal"):
             same_labels(column[:, np.newaxis], k, method)
         same_labels(column[:, np.newaxis], k, "genetic", generations=3, seed=k)
 
 
-@given(cases(d=1))
+def plain_sizes(ranked: list[float], k: int) -> list[int]:
+    """The shortest path of Hansen and Mukherjee in plain Python, one end after the other."""
+    n = len(ranked)
+    cost = {}
+    for i in range(n):
+        mean, total = ranked[i], 0.0
+        for m in range(1, min(2 * k - 1, n - i) + 1):
+            before = ranked[i + m - 1] - mean
+            mean += before / m
+            total += before * (ranked[i + m - 1] - mean)
+            cost[i, m] = total
+    best, size = [0.0] + [math.inf] * n, [0] * (n + 1)
+    for j in range(k, n + 1):
+        for m in range(k, min(2 * k - 1, j) + 1):
+            if best[j - m] + cost[j - m, m] < best[j]:
+                best[j], size[j] = best[j - m] + cost[j - m, m], m
+    sizes = []
+    while n:
+        sizes.insert(0, size[n])
+        n -= size[n]
+    return sizes
+
+
+@given(cases())
 def test_optimal_sizes(case):
-    ranked = np.sort(case.data[:, 0])
-    expected = generic.optimal_sizes(ranked, case.k)
-    assert np.array_equal(segments.optimal_sizes(ranked, case.k), expected)
+    ranked = np.sort(case.data, axis=0)
+    expected = [plain_sizes(column, case.k) for column in ranked.T.tolist()]
+    for words in (generic, segments):
+        assert [sizes.tolist() for sizes in words.optimal_sizes(ranked, case.k)] == expected
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 10, 100])
 def test_chunks_do_not_change_the_sizes(k, monkeypatch):
-    ranked = np.sort(
-        make_table("grid", 1000, 1, seed=k)[:, 0] + make_table("random", 1000, 1, 1)[0]
-    )
-    expected = generic.optimal_sizes(ranked, k)
+    table = make_table("grid", 1000, 1, seed=k) + make_table("random", 1000, 1, 1)[0]
+    ranked = np.sort(table, axis=0)
+    (expected,) = generic.optimal_sizes(ranked, k)
     monkeypatch.setattr(segments, "_CHUNK", 1)
-    assert np.array_equal(segments.optimal_sizes(ranked, k), expected)
+    assert np.array_equal(segments.optimal_sizes(ranked, k)[0], expected)
 
 
 def drawn_strings(rng, n: int, k: int, population: int) -> tuple:
@@ -104,16 +128,22 @@ def test_breed_and_fitness(n, k, population, seed):
     k = min(k, n)
     rng = np.random.default_rng(seed)
     drawn = drawn_strings(rng, n, k, population)
-    children = segments.breed(*drawn, k)
-    assert np.array_equal(children, generic.breed(*drawn, k))
+    children = genetic.breed(*drawn, k)
+    assert np.array_equal(children, reference.breed(*drawn, k))
     assert (children[:, 0] == 0).all()
     assert (children[:, -1] == n).all()
     sizes = np.diff(children)
     assert (sizes[sizes > 0] >= k).all()
     assert n < 2 * k or (sizes < 2 * k).all()
     prefix = np.concatenate([[0.0], np.cumsum(rng.normal(size=n))])
-    fitness = segments.population_fitness(prefix, children)
-    assert np.array_equal(fitness, generic.population_fitness(prefix, children))
+    fitness = genetic.population_fitness(prefix, children)
+    assert np.array_equal(fitness, reference.population_fitness(prefix, children))
+
+
+@given(st.lists(st.integers(0, 2**53 - 1)), st.integers(1, 10**6) | st.integers(1, 2**36 - 1))
+def test_whole_numbers_below_another_are_exact(bits, m):
+    draws = np.array([*bits, 0, 2**53 - 1]) * 2.0**-53
+    assert reference.whole_below(draws, m).tolist() == [b * m >> 53 for b in [*bits, 0, 2**53 - 1]]
 
 
 @given(cases(d=1, most=120))
@@ -226,11 +256,11 @@ def test_threads_do_not_change_results():
     try:
         for threads in {1, before}:
             numba.set_num_threads(threads)
-            children = segments.breed(*drawn, k)
+            children = genetic.breed(*drawn, k)
             results.append(
                 (
                     children.tolist(),
-                    segments.population_fitness(prefix, children).tolist(),
+                    genetic.population_fitness(prefix, children).tolist(),
                     tours.hamiltonian_paths(table).tolist(),
                     sums.correctly_rounded_sum(rng.permutation(prefix)).tolist(),
                 )

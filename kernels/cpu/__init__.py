@@ -5,20 +5,21 @@ Every word returns what the generic one does, to the last bit.
 
 from ..generic import join_closest_groups, join_nearest_records, squared_distances, to_numpy
 from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
+from .genetic import evolve
 from .mst import cut_edges, minimum_spanning_tree
 from .points import PointSet
-from .segments import breed, optimal_sizes, population_fitness
+from .segments import optimal_sizes
 from .sums import correctly_rounded_sum
 from .tours import hamiltonian_paths
 from .ward import extreme_groups, merge_until_k
 
 __all__ = [
     "PointSet",
-    "breed",
     "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
     "diameter_groups",
+    "evolve",
     "extreme_groups",
     "hamiltonian_paths",
     "join_closest_groups",
@@ -27,7 +28,6 @@ __all__ = [
     "merge_until_k",
     "minimum_spanning_tree",
     "optimal_sizes",
-    "population_fitness",
     "squared_distances",
     "to_numpy",
     "vmdav_groups",

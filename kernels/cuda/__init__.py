@@ -1,0 +1,33 @@
+"""The CUDA engine: the words of the generic engine in Numba CUDA, for arrays on a GPU.
+
+Every word returns what the generic one does, to the last bit. Long loops run on the device as a
+whole; what is left to the host is the cutting of trees and the recursion of k-Ward. Arrays are
+CuPy's, or NumPy's where CUDA is simulated.
+"""
+
+from ..cpu.mst import cut_edges
+from ..generic import join_closest_groups, to_numpy
+from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
+from .genetic import evolve
+from .mst import minimum_spanning_tree
+from .segments import optimal_sizes
+from .sums import correctly_rounded_sum
+from .tours import hamiltonian_paths
+from .ward import merge_until_k
+
+__all__ = [
+    "centroid_groups",
+    "correctly_rounded_sum",
+    "cut_edges",
+    "diameter_groups",
+    "evolve",
+    "extreme_groups",
+    "hamiltonian_paths",
+    "join_closest_groups",
+    "mdav_groups",
+    "merge_until_k",
+    "minimum_spanning_tree",
+    "optimal_sizes",
+    "to_numpy",
+    "vmdav_groups",
+]

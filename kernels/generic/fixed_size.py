@@ -88,6 +88,8 @@ def vmdav_groups(
     are squared, equality adds a record (so duplicates are added even with gamma 0), and a
     record left over joins the group of the nearest record that the main loop assigned.
     """
+    real = np.dtype(str(points.dtype).rpartition(".")[2]).type
+    gain = float(real(gamma))
     records = PointSet(points)
     groups = _Groups(len(records), progress)
     centroid = records.centroid()
@@ -97,7 +99,7 @@ def vmdav_groups(
         while len(group) < 2 * k - 1 and len(records):
             e_min, d_in = records.nearest_to_group(group)
             d_out = records.distance_to_nearest(e_min)
-            if not d_in <= gamma * d_out:
+            if not d_in <= real(gain * d_out):  # in the precision of the points
                 break
             group += records.take([e_min])
         groups.append(group)

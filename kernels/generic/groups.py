@@ -40,7 +40,8 @@ def join_closest_groups(points: Any, groups: list[list[int]], leftovers: list[in
         return
     xp = array_namespace(points)
     total = group_totals(points, groups)
-    sizes = xp.asarray([float(len(group)) for group in groups], device=device(points))
+    counts = [float(len(group)) for group in groups]
+    sizes = xp.asarray(counts, dtype=points.dtype, device=device(points))
     for record in sorted(leftovers):
         centroids = total.value / sizes
         g = int(xp.argmin(squared_distances(centroids, points[record, :])))

@@ -118,7 +118,8 @@ class _Groups:
         self._k = k
         self._total = group_totals(points, groups)
         self.groups = groups
-        self._sizes = np.array([len(group) for group in groups], dtype=float)
+        sizes = np.array([len(group) for group in groups], dtype=float)
+        self._sizes = sizes.astype(to_numpy(points[:1, :1]).dtype)  # all is in one precision
         self._centroids = self._total.value / self._to_device(self._sizes)
         self._nearest = np.full(len(groups), -1)
         self._distance = np.full(len(groups), np.inf)

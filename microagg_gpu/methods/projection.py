@@ -100,10 +100,13 @@ def individual(
     -------
     int64 array of shape (n, p)
     """
-    labels = []
+    if inner in ("fixed", "optimal"):  # which label each variable by themselves, all at once
+        labels = group_ranked(points, k, inner, seed, {"engine": engine} | options)
+        return np.reshape(labels, points.shape)
+    columns = []
     for j in range(points.shape[1]):
         variable = points[:, j : j + 1]
-        labels.append(group_ranked(variable, k, inner, seed, {"engine": engine} | options))
+        columns.append(group_ranked(variable, k, inner, seed, {"engine": engine} | options))
         if progress is not None:
             progress((j + 1) / points.shape[1])
-    return np.stack(labels, axis=1)
+    return np.stack(columns, axis=1)

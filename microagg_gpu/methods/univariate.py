@@ -1,4 +1,7 @@
-"""Fixed-size and optimal microaggregation of one ranked variable (2002, sections 3.1 and 4)."""
+"""Fixed-size and optimal microaggregation of ranked variables (2002, sections 3.1 and 4).
+
+Of several variables each is ranked and grouped by itself: its labels are a column.
+"""
 
 from typing import Any
 
@@ -11,11 +14,11 @@ from ..partition import labels_from_sizes
 from .common import Progress
 
 
-def ranking(points: Any, engine: str | None) -> tuple[np.ndarray, Any]:
-    """Order of the records by their one variable, and the ranked values."""
+def ranking(points: Any, engine: str | None, j: int = 0) -> tuple[np.ndarray, Any]:
+    """Order of the records by variable j, and the ranked values."""
     xp = array_namespace(points)
     to_numpy = engine_for(points, engine).to_numpy
-    values = points[:, 0]
+    values = points[:, j]
     order = to_numpy(xp.argsort(values, stable=False))
     ranked = xp.take(values, xp.asarray(order, device=device(points)))
     changes = to_numpy(ranked[1:] != ranked[:-1])
@@ -24,6 +27,18 @@ def ranking(points: Any, engine: str | None) -> tuple[np.ndarray, Any]:
         place = np.concatenate([[0], np.cumsum(changes)])
         order = np.sort(place * n + order) % n
     return order, ranked
+
+
+def rankings(points: Any, engine: str | None) -> tuple[list[np.ndarray], list[Any]]:
+    """Order of the records by each variable, and the ranked values."""
+    ranks = [ranking(points, engine, j) for j in range(points.shape[1])]
+    return [order for order, _ in ranks], [ranked for _, ranked in ranks]
+
+
+def label_columns(orders: list[np.ndarray], sizes: list[np.ndarray]) -> np.ndarray:
+    """Labels of shape (n,) for one variable, (n, p) for several."""
+    labels = [labels_from_sizes(*column) for column in zip(orders, sizes, strict=True)]
+    return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
 def fixed_sizes(ranked: np.ndarray, k: int, remainder: str) -> np.ndarray:
@@ -60,14 +75,16 @@ def fixed(
         Where the n mod k records left over go: to the group at the modal value (2002), or to
         the last group of the ranking, as in the methods of the nineties (1999, section 1).
     """
-    order, ranked = ranking(points, engine)
-    values = engine_for(points, engine).to_numpy(ranked)
-    return labels_from_sizes(order, fixed_sizes(values, k, remainder))
+    to_numpy = engine_for(points, engine).to_numpy
+    orders, ranked = rankings(points, engine)
+    sizes = [fixed_sizes(to_numpy(values), k, remainder) for values in ranked]
+    return label_columns(orders, sizes)
 
 
 def optimal(
     points: Any, k: int, *, engine: str | None = None, progress: Progress | None = None
 ) -> np.ndarray:
-    """The optimal k-partition of one variable (Hansen and Mukherjee 2003; 2002 Theorem 1)."""
-    order, ranked = ranking(points, engine)
-    return labels_from_sizes(order, engine_for(points, engine).optimal_sizes(ranked, k))
+    """The optimal k-partition of a variable (Hansen and Mukherjee 2003; 2002 Theorem 1)."""
+    orders, ranked = rankings(points, engine)
+    columns = array_namespace(points).stack(ranked, axis=1)
+    return label_columns(orders, engine_for(points, engine).optimal_sizes(columns, k))

@@ -1,0 +1,134 @@
+"""The genetic algorithm of the generic engine, with its two slow steps in Numba."""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from ..generic import genetic
+from ..generic.arrays import to_numpy
+from .compiled import entry, inner
+from .sums import two_sum
+
+# Places in a population from which threads are worth waking.
+_WORTH_THREADS = 2**14
+
+
+def evolve(prefix: Any, first: np.ndarray, k: int, **options: Any) -> np.ndarray:
+    """The best string that a genetic algorithm meets; see `generic.evolve`."""
+    sums = np.ascontiguousarray(to_numpy(prefix), dtype=np.float64)
+    return genetic.evolve(sums, first, k, fitness=population_fitness, breed=breed, **options)
+
+
+def population_fitness(prefix: np.ndarray, strings: np.ndarray) -> np.ndarray:
+    """Between-groups sum of squares of many groupings; see `generic.genetic`."""
+    fitness = np.empty(len(strings))
+    (_fitness if strings.size > _WORTH_THREADS else _fitness.py_func)(prefix, strings, fitness)
+    return fitness
+
+
+@entry(parallel=True)
+def _fitness(prefix, cuts, fitness):
+    for string in prange(len(cuts)):
+        fitness[string] = _between(prefix, cuts, string)
+
+
+@entry()
+def _between(prefix, cuts, string):
+    """Fitness of one string; the sum is carried in about twice the precision."""
+    n = len(prefix) - 1
+    high, low = 0.0, 0.0
+    for g in range(cuts.shape[1] - 1):
+        start, end = cuts[string, g], cuts[string, g + 1]
+        if start == n:
+            break
+        total = prefix[end] - prefix[start]
+        s, error = two_sum(high, total * total / (end - start))
+        high, low = two_sum(s, error + low)
+    return high
+
+
+def breed(
+    strings: np.ndarray, chosen: np.ndarray, sites: np.ndarray, inverted: np.ndarray, k: int
+) -> np.ndarray:
+    """Children of chosen strings: crossed, mutated and repaired; see `generic.genetic`."""
+    children = np.empty_like(strings)
+    run = _breed if inverted.size > _WORTH_THREADS else _breed.py_func
+    run(strings, chosen, sites, inverted, k, children)
+    return children
+
+
+@entry(parallel=True)
+def _breed(strings, chosen, sites, inverted, k, children):
+    for child in prange(len(children)):
+        _bear(strings, chosen, sites, inverted, k, child, children)
+
+
+@entry()
+def _bear(strings, chosen, sites, inverted, k, child, children):
+    """Write one child: cross its parents, repair, invert bits, repair."""
+    n = inverted.shape[1]
+    own = strings[chosen[child]]
+    other, site = own, n
+    if child // 2 < len(sites):
+        other, site = strings[chosen[child ^ 1]], sites[child // 2]
+    crossed = np.empty_like(own)
+    groups = _cross(own, other, site, n, k, crossed)
+    _mutate(crossed, groups, inverted[child], k, children[child])
+
+
+@inner()
+def _cross(own, other, site, n, k, string):
+    """Write the places up to `site` of one string and those after it of another, repaired."""
+    string[0] = 0
+    groups = 1
+    for place in own:
+        if place > site or place == n:
+            break
+        groups = _start_group(string, groups, place, k)
+    if site < n:
+        for place in other[np.searchsorted(other, site + 1) :]:
+            if place == n:
+                break
+            groups = _start_group(string, groups, place, k)
+    return _end(string, groups, n, k)
+
+
+@inner()
+def _mutate(before, groups, inverted, k, string):
+    """Write a string with some of its bits inverted, repaired."""
+    n = len(inverted)
+    string[0] = 0
+    count = 1
+    g = 1
+    for place in range(1, n):
+        here = g < groups and before[g] == place
+        if here:
+            g += 1
+        if here != inverted[place]:
+            count = _start_group(string, count, place, k)
+    return _end(string, count, n, k)
+
+
+@inner()
+def _start_group(string, groups, place, k):
+    """Start a group at a place, if the last one has k by then; cut what has 2k or more."""
+    if place - string[groups - 1] < k:
+        return groups
+    while place - string[groups - 1] >= 2 * k:
+        string[groups] = string[groups - 1] + k
+        groups += 1
+    string[groups] = place
+    return groups + 1
+
+
+@inner()
+def _end(string, groups, n, k):
+    """End the last group, which joins the one before if it is too short; fill up with n."""
+    if n - string[groups - 1] < k and groups > 1:
+        groups -= 1
+    while n - string[groups - 1] >= 2 * k:
+        string[groups] = string[groups - 1] + k
+        groups += 1
+    string[groups:] = n
+    return groups

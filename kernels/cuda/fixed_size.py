@@ -1,0 +1,242 @@
+"""Methods that take groups from a shrinking set, the whole loop on the device.
+
+A step of these loops looks at all records that remain and takes a few microseconds, less than a
+launch from Python, so the steps cannot be launched one by one. One cooperative launch does some
+ten thousand of them; a problem too small for several blocks gets one, and many such problems (the
+trees of M-d and M-c) go in one launch.
+
+Per group of MDAV, with m records left: 2 scans (the farthest from a point, the k nearest to a
+record), each of m * d values read and 3 m d floating point operations, 2 meetings of the blocks
+and 2k + 1 reductions within a block. No byte goes to the host.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ..generic.arrays import to_numpy
+from ..generic.ward import problems
+from .fixed_kernels import LEFT, make_kernels
+from .launching import check_room, launch, real_type, team_blocks
+from .pairwise import farthest_of_each, nearest_of_each
+from .team import NONE
+
+Progress = Callable[[float], None]
+
+# Bytes of records that one launch may look at: some tenths of a second.
+_BYTES_PER_LAUNCH = 1 << 38
+# A problem of more records than this is worth a launch of its own.
+_MANY = 1 << 15
+
+
+class _Loop:
+    """The records of one problem dealt to the blocks of a team, or a problem to each block.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    k : int
+    parts : list of int64 arrays, optional
+        The records of each problem; without it all are one problem.
+    """
+
+    def __init__(self, points: Any, k: int, parts: list[np.ndarray] | None = None) -> None:
+        n, d = points.shape
+        xp = self._xp = array_namespace(points)
+        real = real_type(points)
+        team = team_blocks(n) if parts is None else 1
+        if parts is None:
+            parts = [np.arange(b, n, team) for b in range(team)]
+        sizes = np.array([len(part) for part in parts])
+        self.sizes = np.full(team, n) if team > 1 else sizes  # of each block's problem
+        self.blocks = len(parts)
+        self._k = k
+        self._kernels = make_kernels(real, team > 1)
+        bases = np.zeros(team, dtype=np.int64) if team > 1 else np.cumsum(sizes // k) - sizes // k
+        groups = max(1, int(np.sum(self.sizes[: 1 if team > 1 else None] // k)))
+        width = max(1, min(k - 1, int(sizes.max())))
+        item = points.dtype.itemsize
+        check_room(
+            points,
+            2 * n * d * item
+            + n * (2 * item + 24)
+            + self.blocks * (7 * d * item + 8 * k + 2 * width * (item + 8))
+            + groups * 3 * d * item,
+        )
+        self._budget = _BYTES_PER_LAUNCH // (d * item)
+
+        def empty(*shape: int, dtype: Any = real) -> Any:
+            return xp.empty(shape, dtype=dtype)
+
+        order = np.concatenate(parts)
+        record = xp.asarray(order, copy=True)
+        place = np.empty(n, dtype=np.int64)
+        place[order] = np.arange(n)
+        start = xp.asarray(np.concatenate([[0], np.cumsum(sizes)]))
+        rows = xp.ascontiguousarray(points)
+        columns = xp.ascontiguousarray(xp.take(rows, record, axis=0).T)
+        total = empty(self.blocks, 3, d)
+        launch(self._kernels.sum_up, self.blocks, columns, start, total)
+        if team > 1:
+            own, total = total, empty(self.blocks, 3, d)
+            launch(self._kernels.share_sum, self.blocks, own, total)
+        self.points = rows
+        self.order = order
+        self.worth = xp.full((n,), -np.inf, dtype=real)
+        self.label = xp.full((n,), NONE, dtype=xp.int64)
+        status = np.zeros((self.blocks, 2), dtype=np.int64)
+        status[:, LEFT] = self.sizes
+        self._status = xp.asarray(status)
+        self._state = (
+            *(rows, columns, record, xp.asarray(place), self.worth, empty(n), self.label, start),
+            *(xp.asarray(sizes, copy=True), xp.asarray(bases), self._status),
+            *(total, empty(self.blocks, 3, d), empty(self.blocks, k, dtype=xp.int64)),
+            *(empty(self.blocks, d), empty(2, self.blocks)),
+            *(empty(2, self.blocks, dtype=xp.int64), empty(2, self.blocks, width)),
+            empty(2, self.blocks, width, dtype=xp.int64),
+        )
+        self._totals = empty(groups, 3, d), empty(groups, dtype=xp.int64)
+
+    def run(
+        self,
+        name: str,
+        *options: Any,
+        until: Any = 0,
+        totals: bool = False,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """Launch a kernel until so many records are left to each problem.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            The group of each record; NONE for one that is in none.
+        """
+        state = self._state + (self._totals if totals else ())
+        while True:
+            launch(
+                getattr(self._kernels, name), self.blocks, self._budget, self._k, *options, *state
+            )
+            left = to_numpy(self._status)[:, LEFT]
+            if progress is not None:
+                progress(1.0 - float(left[0]) / float(self.sizes[0]))
+            if not (left > until).any():
+                return to_numpy(self.label).copy()
+
+
+def mdav_groups(points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
+    """MDAV; see the generic word."""
+    labels = _Loop(points, k).run("mdav", until=2 * k - 1, progress=progress)
+    labels[labels == NONE] = labels.max() + 1
+    return labels
+
+
+def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = None) -> np.ndarray:
+    """V-MDAV; see the generic word."""
+    loop = _Loop(points, k)
+    gain = real_type(points)(gamma)
+    labels = loop.run("vmdav", gain, until=k - 1, progress=progress)
+    rest = np.flatnonzero(labels == NONE)
+    if len(rest):
+        xp = array_namespace(points)
+        leftovers = xp.take(loop.points, xp.asarray(rest), axis=0)
+        _, nearest = nearest_of_each(leftovers, loop.points, loop.label != NONE)
+        labels[rest] = labels[to_numpy(nearest)]
+    return labels
+
+
+def diameter_groups(
+    points: Any,
+    k: int,
+    gather: str,
+    within: np.ndarray | None = None,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Diameter-based groups; see the generic word."""
+
+    def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
+        return _diameter(part, k, gather == "seed", False, True, parts, progress)
+
+    return _each_problem(points, within, solve)
+
+
+def centroid_groups(
+    points: Any,
+    k: int,
+    gather: str,
+    within: np.ndarray | None = None,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Centroid-based groups; see the generic word."""
+
+    def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
+        loop = _Loop(part, k, parts)
+        return loop.run("centroid", int(gather == "seed"), totals=True, progress=progress)
+
+    return _each_problem(points, within, solve)
+
+
+def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
+    """The two extreme groups of each problem; see the generic word."""
+
+    def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
+        return _diameter(part, k, False, descending, False, parts, None)
+
+    groups = _each_problem(points, within, solve)
+    labels = np.arange(len(within))
+    taken = np.flatnonzero(groups >= 0)
+    lowest = np.full(int(groups.max()) + 1, len(within))
+    np.minimum.at(lowest, groups[taken], taken)
+    labels[taken] = lowest[groups[taken]]
+    return labels
+
+
+def _diameter(
+    points: Any,
+    k: int,
+    by_seed: bool,
+    descending: bool,
+    all_groups: bool,
+    parts: list[np.ndarray] | None,
+    progress: Progress | None,
+) -> np.ndarray:
+    """Groups around the most distant records: all of them, or only the first two."""
+    xp = array_namespace(points)
+    loop = _Loop(points, k, parts)
+    partner = xp.full((points.shape[0],), NONE, dtype=xp.int64)
+    if parts is None and points.shape[0] > 1:  # else each is looked for when it is needed
+        distance, partner = farthest_of_each(loop.points)
+        loop.worth[...] = -xp.take(distance, xp.asarray(loop.order))
+    return loop.run(
+        "diameter",
+        *(int(by_seed), int(descending), int(all_groups), partner),
+        until=0 if all_groups else loop.sizes - 2 * k,
+        totals=True,
+        progress=progress,
+    )
+
+
+def _each_problem(
+    points: Any,
+    within: np.ndarray | None,
+    solve: Callable[[Any, list[np.ndarray] | None], np.ndarray],
+) -> np.ndarray:
+    """Labels of each problem's groups, large problems one by one and the small ones at once."""
+    parts = [] if within is None else problems(within)
+    if len(parts) < 2:
+        return solve(points, None)
+    xp = array_namespace(points)
+    small = [part for part in parts if len(part) <= _MANY]
+    batches = [[part] for part in parts if len(part) > _MANY] + ([small] if small else [])
+    labels = np.empty(len(within), dtype=np.int64)
+    used = 0
+    for batch in batches:
+        records = np.sort(np.concatenate(batch))
+        part = xp.take(points, xp.asarray(records), axis=0)
+        local = None if len(batch) == 1 else [np.searchsorted(records, each) for each in batch]
+        found = solve(part, local)
+        labels[records] = np.where(found == NONE, NONE, used + found)
+        used += int(found.max()) + 1
+    return labels

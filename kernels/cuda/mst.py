@@ -1,0 +1,79 @@
+"""The Euclidean minimum spanning tree on the device.
+
+Prim's method, all steps on the device. It looks at each pair of records once in all, since a
+record that is reached leaves the set: n**2 / 2 distances, and one meeting of the blocks a step,
+which costs some microseconds. Boruvka's method meets seldom, but looks at all pairs again in
+each of its log n rounds.
+
+Per step, with m records outside the tree: m * (d + 1) values read, 3 m d floating point
+operations, one meeting, two reductions within a block. No byte goes to the host.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ..generic.arrays import to_numpy
+from .launching import check_room, launch, real_type, team_blocks
+from .mst_kernels import make_kernels
+
+# Bytes that one launch may look at, for about 0.1 s, and what a step costs besides: meeting and
+# reducing, as a number of bytes.
+BYTES_PER_LAUNCH = 1 << 37
+BYTES_PER_STEP = 1 << 23
+
+
+def steps_per_launch(looked_at: int) -> int:
+    """Steps of a loop that one launch may take if each looks at so many bytes."""
+    return max(1, BYTES_PER_LAUNCH // (looked_at + BYTES_PER_STEP))
+
+
+def minimum_spanning_tree(
+    points: Any, progress: Callable[[float], None] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Prim's method; see the generic word."""
+    xp = array_namespace(points)
+    n, d = points.shape
+    if n < 2:
+        return np.empty((0, 2), dtype=np.int64), np.empty(0)
+    real = real_type(points)
+    item = points.dtype.itemsize
+    check_room(points, n * (2 * d * item + 2 * item + 32))
+    blocks = team_blocks(n)
+    kernel = make_kernels(real, blocks > 1).prim
+    shares = [np.arange(b, n, blocks) for b in range(blocks)]
+    sizes = np.array([len(share) for share in shares])
+    order = np.concatenate(shares)
+    record = xp.asarray(order)
+    rows = xp.ascontiguousarray(points)
+    edges = xp.empty((n - 1,), dtype=xp.int64)
+    lengths = xp.empty((n - 1,), dtype=real)
+    state = (
+        rows,
+        xp.ascontiguousarray(xp.take(rows, record, axis=0).T),
+        record,
+        xp.asarray(np.argsort(order)),
+        xp.full((n,), np.inf, dtype=real),
+        xp.full((n,), 2 * n * n, dtype=xp.int64),  # no edge
+        xp.asarray(np.cumsum(sizes) - sizes),
+        xp.asarray(sizes),
+        xp.zeros((blocks,), dtype=xp.int64),
+        edges,
+        lengths,
+        xp.empty((2, blocks), dtype=real),
+        xp.empty((2, blocks), dtype=xp.int64),
+    )
+    step = 0
+    while step < n - 1:
+        last = min(n - 1, step + steps_per_launch((n - step) * (d + 1) * item))
+        launch(kernel, blocks, step, last, *state)
+        step = last
+        to_numpy(edges[:1])  # waits for the device, so that Ctrl-C need not wait for all
+        if progress is not None:
+            progress(1.0 - (1.0 - step / n) ** 2)
+    codes, squared = to_numpy(edges), to_numpy(lengths).astype(np.float64)
+    first = np.lexsort((codes, squared))
+    codes = codes[first]
+    return np.stack([codes // n, codes % n], axis=1), squared[first]

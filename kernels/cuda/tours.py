@@ -1,0 +1,85 @@
+"""A short tour through all records from each of them, a block to a tour.
+
+The tours are those of the generic engine, which says where they come from.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from ..generic.arrays import to_numpy
+from .launching import check_room, launch, real_type
+from .pairwise import pairwise_distances
+from .team import THREADS
+from .tour_kernels import make_kernels
+
+# Tours grown side by side: enough to fill any device.
+TOURS = 1024
+# Records that one launch passes by on all its tours: some hundredths of a second.
+WORK = 2**29
+
+
+def hamiltonian_paths(
+    points: Any,
+    tour: str = "insertion",
+    window: int = 50,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """For each record a path through all from there; see `generic.hamiltonian_paths`."""
+    n = points.shape[0]
+    size = min(n, TOURS)
+    check_room(points, points.dtype.itemsize * n * n + 32 * size * (n + 1))
+    lengths = lengths_between(points)
+    paths = np.empty((n, n), dtype=np.int64)
+    for first in range(0, n, size):
+        last = min(n, first + size)
+
+        def tell(share: float, first: int = first, last: int = last) -> None:
+            if progress is not None:
+                progress((first + share * (last - first)) / n)
+
+        closed = tours_from(lengths, first, last, tour, window, tell)
+        paths[first:last, :] = to_numpy(closed[:, :n])
+    return paths
+
+
+def lengths_between(points: Any) -> Any:
+    """Euclidean distances between all records; -1 from a record to itself."""
+    lengths = pairwise_distances(points)
+    launch(make_kernels(real_type(points)).take_roots, points.shape[0], lengths)
+    return lengths
+
+
+def tours_from(
+    lengths: Any, first: int, last: int, tour: str, window: int, tell: Callable[[float], None]
+) -> Any:
+    """Closed tours from the records first to last - 1: an int64 array on the device."""
+    xp = array_namespace(lengths)
+    on = device(lengths)
+    n, m = lengths.shape[0], last - first
+    starts = xp.arange(first, last, dtype=xp.int64, device=on)
+    tours = xp.empty((m, n + 1), dtype=xp.int64, device=on)
+    tours[:, :2] = xp.reshape(starts, (m, 1))
+    distances = xp.asarray(lengths[first:last, :], copy=True)
+    kernels = make_kernels(real_type(lengths))
+    if tour == "insertion":
+        edges = xp.zeros((m, n + 1), dtype=lengths.dtype, device=on)
+        launches = _bounded(m * n, 1, n, kernels.insert_farthest, tours, edges, distances)
+    else:
+        launches = _bounded(m * n, 1, n, kernels.go_to_nearest, tours, distances)
+    if window > 1:
+        visits = m * (min(window, n) + THREADS)  # the threads wait more than they read
+        launches += _bounded(visits, 0, n - 2, kernels.reverse_stretches, tours, window)
+    for done, (kernel, *arguments) in enumerate(launches, 1):
+        launch(kernel, m, lengths, *arguments)
+        int(tours[0, 0])  # waits for the launch, so that progress is true and Ctrl-C works
+        tell(done / len(launches))
+    return tours
+
+
+def _bounded(visits: int, first: int, last: int, kernel: Any, *arguments: Any) -> list[Any]:
+    """Split the steps from first to last - 1, of so many visits each, into launches of a kernel."""
+    steps = max(1, WORK // visits)
+    return [(kernel, i, min(last, i + steps), *arguments) for i in range(first, last, steps)]

@@ -1,0 +1,136 @@
+"""Ward's method with the group sizes held down, on the device.
+
+A large problem is solved by a team of all blocks, which meet once a step; of the many small ones
+that a recursion of k-Ward hands over each gets a block, all in one launch.
+
+In each step a group that was merged, or whose nearest group has changed, is compared with all m
+groups left: m * (d + 3) values read, m * (3 d + 4) floating point operations, one meeting, four
+reductions within a block. There are about three steps a merger. At the start all pairs are
+compared in tiles, 3 d + 4 operations a pair. No byte goes to the host.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ..generic.arrays import to_numpy
+from .launching import check_room, launch, real_type, team_blocks
+from .mst import steps_per_launch
+from .pairwise_kernels import TILE
+from .team import THREADS
+from .ward_kernels import CHANGED, make_kernels, make_start_kernels
+
+# A problem of more records than this gets a launch of its own.
+LARGE = 4 * THREADS
+# Variables of pairs that one launch compares at the start, and blocks enough to fill any device.
+WORK = 2**35
+BLOCKS = 256
+
+
+def merge_until_k(
+    points: Any,
+    labels: np.ndarray,
+    within: np.ndarray,
+    k: int,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """Merge groups by Ward's method until each has k records; see the generic word."""
+    points = array_namespace(points).ascontiguousarray(points)
+    records = np.lexsort((labels, within))  # by problem, then group
+    _, sizes = np.unique(within, return_counts=True)
+    large = np.repeat(sizes > LARGE, sizes)
+    batches = [records[~large], *np.split(records[large], np.cumsum(sizes[sizes > LARGE])[:-1])]
+    merged = labels.copy()
+    done = 0
+    for batch in batches:
+        if len(batch) == 0:
+            continue
+
+        def tell(fraction: float, done: int = done, more: int = len(batch)) -> None:
+            if progress is not None:
+                progress((done + fraction * more) / len(records))
+
+        merged[batch] = _merge(points, batch, labels[batch], within[batch], k, tell)
+        done += len(batch)
+    return merged
+
+
+def _merge(
+    points: Any,
+    records: np.ndarray,
+    labels: np.ndarray,
+    within: np.ndarray,
+    k: int,
+    tell: Callable[[float], None],
+) -> np.ndarray:
+    """Merge the groups of one problem by a team, or those of many by a block for each.
+
+    Parameters
+    ----------
+    records, labels, within : int64 arrays
+        The records, their groups and their problems, sorted by problem and then by group.
+
+    Returns
+    -------
+    int64 array
+        The group each of these records is in at last.
+    """
+    xp = array_namespace(points)
+    real = real_type(points)
+    d = points.shape[1]
+    begin = np.flatnonzero(np.diff(labels, prepend=-1))
+    sizes = np.diff(begin, append=len(records))
+    m = len(begin)
+    item = points.dtype.itemsize
+    check_room(points, m * ((4 * d + 5) * item + 40) + 8 * len(records))
+    _, starts = np.unique(within[begin], return_index=True)
+    team = team_blocks(m) if len(starts) == 1 else 1
+    shares = [np.arange(b, m, team) for b in range(team)]
+    if team == 1:
+        shares = np.split(np.arange(m), starts[1:])
+    blocks = len(shares)
+    order = np.concatenate(shares)
+    held = np.array([len(share) for share in shares])
+    small = np.repeat(np.add.reduceat((sizes < k).astype(np.int64), starts), team)
+
+    def empty(*shape: int, dtype: Any = real) -> Any:
+        return xp.empty(shape, dtype=dtype)
+
+    group, slot_of = xp.asarray(order), xp.asarray(np.argsort(order))
+    total, columns, size = empty(m, 3, d + 1), empty(d, m), empty(m)
+    distance = xp.full((m,), -1, dtype=real)
+    near = xp.full((m,), CHANGED, dtype=xp.int64)
+    into = xp.arange(m, dtype=xp.int64)
+    left = xp.asarray(small, copy=True)
+    start = make_start_kernels(real)
+    launch(
+        start.sum_up, min(BLOCKS, -(-m * d // THREADS)),
+        points, xp.asarray(records), xp.asarray(np.append(begin, len(records))), slot_of,
+        total, columns, size,
+    )  # fmt: skip
+    if len(starts) == 1 and small[0]:
+        tiles = -(-m // TILE)
+        rows = max(BLOCKS, WORK // (TILE * m * d))
+        for first in range(0, tiles, rows):
+            launch(
+                start.find_first, min(rows, tiles - first),
+                first, k, columns, size, group, distance, near,
+            )  # fmt: skip
+            to_numpy(near[:1])  # waits for the device, so that Ctrl-C need not wait for all
+            tell(0.25 * first / tiles)
+    state = (
+        *(total, empty(blocks, 3, d + 1), empty(blocks, d), columns, size, distance, near),
+        *(group, slot_of, into, xp.asarray(np.cumsum(held) - held), xp.asarray(held), left),
+        *(empty(4, blocks), empty(4, blocks, dtype=xp.int64)),
+    )
+    kernel = make_kernels(real, team > 1).merge
+    steps = steps_per_launch(m * (d + 3) * item)
+    while (now := to_numpy(left)).any():
+        tell(1.0 - 0.75 * float(now.sum()) / float(small.sum()))
+        launch(kernel, blocks, steps, k, *state)
+    names = to_numpy(into)
+    while not np.array_equal(names, further := names[names]):
+        names = further
+    return np.repeat(labels[begin][names], sizes)

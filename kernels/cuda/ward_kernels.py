@@ -1,0 +1,338 @@
+"""Kernels of Ward's method: nearest groups found lazily, many mergers in one launch.
+
+The scheme, and why it merges the right pair, is that of `cpu.ward_tree`: every group keeps a
+pair, the first that it could make when it last looked; the first of all kept pairs is merged if
+its other group is still as it was, else its owner looks again. Nothing is said of how distances
+change in a merger, so rounding cannot break it. A single record leaves ties to lower groups, so
+that of thousands of equal records not all keep the same one, and look again whenever it grows.
+
+Blocks look after groups as they do after records in `chunks.py`. A group is named by its place
+in the order of lowest records.
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+from numba import cuda
+
+from .arithmetic import add, product, rounded, squared_distance
+from .pairwise_kernels import EACH, TILE, place_in_tile, remainder
+from .team import NONE, SIDE, THREADS, block_least, less, make_team
+
+# What ``near`` holds, besides a group: the group that was near has changed; NONE: no pair at all.
+CHANGED = -2
+
+
+@cuda.jit(device=True)
+def rise_of_sse(n, m, squared):
+    """Rise of SSE if groups of n and m records are merged (2002, Appendix II)."""
+    return n * m / (n + m) * squared
+
+
+@cuda.jit(device=True)
+def rank(other, floor, groups):
+    """A number that orders groups that are equally near to one: the lowest above a floor first.
+
+    The floor is the group itself if it is a single record, else NONE.
+    """
+    return other if other > floor else other + groups
+
+
+@cuda.jit(device=True)
+def pair_key(group, near, groups):
+    """A number that orders pairs by lower, then higher group, all above a group's own number."""
+    if group < near:
+        return (group + 1) * groups + near
+    return (near + 1) * groups + group
+
+
+@cuda.jit(device=True)
+def offer(slot, distance, near, group, best, key, groups):
+    """The pair kept in a slot if it comes before the best; a group that must look before both."""
+    if near[slot] != NONE and (key == NONE or distance[slot] <= best):
+        g = group[slot]
+        code = g if near[slot] == CHANGED else pair_key(g, near[slot], groups)
+        if less(distance[slot], code, best, key):
+            return distance[slot], code
+    return best, key
+
+
+@cuda.jit(device=True)
+def leave(j, first, held, columns, size, distance, near, group, slot_of):
+    """Remove group j from the slots of its block; the last group moves to its place."""
+    t = cuda.threadIdx.x
+    cuda.syncthreads()
+    slot = slot_of[j]
+    last = first + held - 1
+    moved = group[last]
+    cuda.syncthreads()
+    for v in range(t, columns.shape[0], THREADS):
+        columns[v, slot] = columns[v, last]
+    if t == 0:
+        size[slot] = size[last]
+        distance[slot] = distance[last]
+        near[slot] = near[last]
+        group[slot] = moved
+        slot_of[moved] = slot
+    cuda.syncthreads()
+
+
+@lru_cache
+def make_start_kernels(real):
+    """The kernels that prepare groups of points of type ``real``."""
+
+    @cuda.jit
+    def sum_up(points, member, begin, slot_of, total, columns, size):
+        """Totals, centroids and sizes of groups; ``member[begin[g]:begin[g + 1]]`` are in g.
+
+        The last column of a total counts the records.
+        """
+        d = points.shape[1]
+        for e in range(cuda.grid(1), slot_of.shape[0] * d, cuda.gridsize(1)):
+            g = e // d
+            v = e % d
+            slot = slot_of[g]
+            count = real(begin[g + 1] - begin[g])
+            for part in range(3):
+                total[g, part, v] = real(0)
+            for m in range(begin[g], begin[g + 1]):
+                add(total, g, v, points[member[m], v])
+            columns[v, slot] = rounded(total, g, v) / count
+            if v == 0:
+                size[slot] = count
+                total[g, 0, d] = count
+                total[g, 1, d] = real(0)
+                total[g, 2, d] = real(0)
+
+    @cuda.jit(device=True)
+    def stage(columns, first, variable, tile):
+        """Bring SIDE variables of TILE groups to shared memory."""
+        x, y = place_in_tile()
+        for i in range(EACH):
+            slot = first + x + i * SIDE
+            if variable + y < columns.shape[0] and slot < columns.shape[1]:
+                tile[y, x + i * SIDE] = columns[variable + y, slot]
+            else:
+                tile[y, x + i * SIDE] = real(0)
+
+    @cuda.jit
+    def find_first(first, k, columns, size, group, distance, near):
+        """The pair that each group keeps at first; a block compares TILE groups with all.
+
+        Tiles and threads as in `pairwise_kernels`: arithmetic bounds it.
+        """
+        rows = cuda.shared.array((SIDE, TILE), real)
+        others = cuda.shared.array((SIDE, TILE), real)
+        values = cuda.shared.array(THREADS, real)
+        keys = cuda.shared.array(THREADS, "int64")
+        squared = cuda.local.array((EACH, EACH), real)
+        best = cuda.local.array(EACH, real)
+        key = cuda.local.array(EACH, "int64")
+        x, y = place_in_tile()
+        d, groups = columns.shape
+        row = (first + cuda.blockIdx.x) * TILE
+        enough = real(k)
+        for i in range(EACH):
+            key[i] = NONE
+        for column in range(0, groups, TILE):
+            for i in range(EACH):
+                for j in range(EACH):
+                    squared[i, j] = real(0)
+            for variable in range(0, d, SIDE):
+                cuda.syncthreads()
+                stage(columns, row, variable, rows)
+                stage(columns, column, variable, others)
+                cuda.syncthreads()
+                for v in range(min(SIDE, d - variable)):
+                    line = remainder(v, SIDE)
+                    for i in range(EACH):
+                        for j in range(EACH):
+                            difference = rows[line, y + i * SIDE] - others[line, x + j * SIDE]
+                            squared[i, j] += product(difference, difference)
+            for i in range(EACH):
+                slot = row + y + i * SIDE
+                for j in range(EACH):
+                    other = column + x + j * SIDE
+                    if slot < groups and other < groups and slot != other:
+                        n = size[slot]
+                        m = size[other]
+                        rise = rise_of_sse(n, m, squared[i, j])
+                        if (n < enough or m < enough) and (key[i] == NONE or rise <= best[i]):
+                            floor = group[slot] if n == real(1) else NONE
+                            code = rank(group[other], floor, groups)
+                            if less(rise, code, best[i], key[i]):
+                                best[i] = rise
+                                key[i] = code
+        for i in range(EACH):
+            cuda.syncthreads()
+            values[cuda.threadIdx.x] = best[i]
+            keys[cuda.threadIdx.x] = key[i]
+            cuda.syncthreads()
+            slot = row + y + i * SIDE
+            if x == 0 and slot < groups:
+                for p in range(cuda.threadIdx.x + 1, cuda.threadIdx.x + SIDE):
+                    if keys[p] != NONE and less(values[p], keys[p], best[i], key[i]):
+                        best[i] = values[p]
+                        key[i] = keys[p]
+                distance[slot] = best[i]
+                near[slot] = key[i] - groups if key[i] >= groups else key[i]
+
+    return SimpleNamespace(sum_up=sum_up, find_first=find_first)
+
+
+@lru_cache
+def make_kernels(real, cooperative):
+    """The kernel of the mergers for points of type ``real``, a team being the grid or a block."""
+    meet, team_least = make_team(cooperative)
+
+    @cuda.jit(device=True)
+    def belongs(g):
+        """Whether this block looks after a group."""
+        return not cooperative or g % cuda.gridDim.x == cuda.blockIdx.x
+
+    @cuda.jit(device=True)
+    def show(value, key, values, keys, board, board_keys, row):
+        """The least (value, key) of the block; put on the board."""
+        value, key = block_least(value, key, values, keys)
+        if cooperative and cuda.threadIdx.x == 0:
+            board[row, cuda.blockIdx.x] = value
+            board_keys[row, cuda.blockIdx.x] = key
+        return value, key
+
+    @cuda.jit(device=True)
+    def read(value, key, values, keys, board, board_keys, row):
+        """The least (value, key) of the team, from the board after a meeting."""
+        if not cooperative:
+            return value, key
+        key = NONE
+        for b in range(cuda.threadIdx.x, cuda.gridDim.x, THREADS):
+            other = board_keys[row, b]
+            if other != NONE and less(board[row, b], other, value, key):
+                value = board[row, b]
+                key = other
+        return block_least(value, key, values, keys)
+
+    @cuda.jit(device=True)
+    def settle(last, total, own):
+        """Write down the total of the group that was last dealt with, if it is this block's."""
+        if last != NONE and belongs(last):
+            for v in range(cuda.threadIdx.x, total.shape[2], THREADS):
+                for part in range(3):
+                    total[last, part, v] = own[cuda.blockIdx.x, part, v]
+
+    @cuda.jit(device=True)
+    def add_up(i, j, last, total, own):
+        """Make ``own`` the total of groups i and j together, or of group i if j is i.
+
+        Each block has in ``own`` the total of the group last dealt with. The block that looks
+        after that group writes it to ``total`` only now, after a meeting; nobody reads it there
+        in this step.
+        """
+        b = cuda.blockIdx.x
+        if i != last and j != last:
+            settle(last, total, own)
+            for v in range(cuda.threadIdx.x, total.shape[2], THREADS):
+                for part in range(3):
+                    own[b, part, v] = total[i, part, v]
+        if i != j:
+            other = i if j == last else j
+            for v in range(cuda.threadIdx.x, total.shape[2], THREADS):
+                for part in range(3):
+                    add(own, b, v, total[other, part, v])
+
+    @cuda.jit
+    def merge(
+        steps, k, total, own, target, columns, size, distance, near, group, slot_of, into,
+        start, held, left, board, board_keys,
+    ):  # fmt: skip
+        """Merge first pairs until no group has fewer than k records, in so many steps at most.
+
+        A step deals with one group, i: merged with j, or by itself if it must look again. All
+        groups are compared with it, and in the same pass the first pair of the others is found,
+        so that blocks meet once a step.
+        """
+        values = cuda.shared.array(THREADS, real)
+        keys = cuda.shared.array(THREADS, "int64")
+        t = cuda.threadIdx.x
+        b = cuda.blockIdx.x
+        enough = real(k)
+        groups = slot_of.shape[0]
+        counts = total.shape[2] - 1
+        first = start[b]
+        mine = held[b]
+        small = left[b]
+        last = NONE
+        last_count = enough
+        value = enough
+        key = NONE
+        for slot in range(first + t, first + mine, THREADS):
+            value, key = offer(slot, distance, near, group, value, key, groups)
+        value, key = team_least(value, key, values, keys, board, board_keys, 0)
+        for step in range(1, steps + 1):
+            if small == 0 or key == NONE:
+                break
+            i = key if key < groups else key // groups - 1
+            j = key if key < groups else key % groups
+            count = last_count if i == last else total[i, 0, counts]
+            if i != j:
+                other = last_count if j == last else total[j, 0, counts]
+                small -= (1 if count < enough else 0) + (1 if other < enough else 0)
+                count += other
+                small += 1 if count < enough else 0
+                if belongs(j):
+                    leave(j, first, mine, columns, size, distance, near, group, slot_of)
+                    mine -= 1
+                    if t == 0:
+                        into[j] = i
+            add_up(i, j, last, total, own)
+            at = slot_of[i] if belongs(i) else NONE
+            for v in range(t, counts, THREADS):
+                target[b, v] = rounded(own, b, v) / count
+                if at != NONE:
+                    columns[v, at] = target[b, v]
+            if at != NONE and t == 0:
+                size[at] = count
+            cuda.syncthreads()
+
+            floor = i if count == real(1) else NONE
+            best = enough
+            best_key = NONE
+            key = NONE
+            for slot in range(first + t, first + mine, THREADS):
+                if slot == at:
+                    continue
+                other = size[slot]
+                if count < enough or other < enough:
+                    rise = rise_of_sse(count, other, squared_distance(columns, slot, target, b))
+                    if best_key == NONE or rise <= best:
+                        code = rank(group[slot], floor, groups)
+                        if less(rise, code, best, best_key):
+                            best = rise
+                            best_key = code
+                if i != j and (near[slot] == i or near[slot] == j):
+                    near[slot] = CHANGED
+                value, key = offer(slot, distance, near, group, value, key, groups)
+            row = step % 2 * 2
+            best, best_key = show(best, best_key, values, keys, board, board_keys, row)
+            value, key = show(value, key, values, keys, board, board_keys, row + 1)
+            meet()
+            best, best_key = read(best, best_key, values, keys, board, board_keys, row)
+            value, key = read(value, key, values, keys, board, board_keys, row + 1)
+            if best_key >= groups:
+                best_key -= groups
+            if at != NONE and t == 0:
+                distance[at] = best
+                near[at] = best_key
+            if best_key != NONE:
+                code = pair_key(i, best_key, groups)
+                if less(best, code, value, key):
+                    value = best
+                    key = code
+            last = i
+            last_count = count
+        settle(last, total, own)
+        if t == 0:
+            held[b] = mine
+            left[b] = small
+
+    return SimpleNamespace(merge=merge)
