@@ -191,7 +191,8 @@ def info() -> None:
     """Print versions, engines and devices."""
     table = Table(box=None, show_header=False)
     table.add_row("python", platform.python_version())
-    for name in ("microagg-gpu", "numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch"):
+    libraries = ("numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch")
+    for name in ("microagg-gpu", *libraries):
         table.add_row(name, _version(name))
     table.add_row("engines", ", ".join(usable_engines()))
     table.add_row("processor cores", str(os.cpu_count()))

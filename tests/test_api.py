@@ -280,7 +280,10 @@ BAD = {
     "2 weights for 3 variables": ((DATA,), {"weights": [1, 2]}),
     "weight is negative": ((DATA,), {"weights": [1, 2, -1]}),
     "device='gpu' is unknown": ((DATA,), {"device": "gpu"}),
-    "engine='fast' is unknown: choose one of 'generic', 'cpu', 'cuda'": ((DATA,), {"engine": "fast"}),
+    "engine='fast' is unknown: choose one of 'generic', 'cpu', 'cuda'": (
+        (DATA,),
+        {"engine": "fast"},
+    ),
     "precision='half' is unknown": ((DATA,), {"precision": "half"}),
     "precision='single' is for the GPU": ((DATA,), {"precision": "single"}),
     "gather='middle' is unknown": ((DATA, 3, "diameter"), {"gather": "middle"}),

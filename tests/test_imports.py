@@ -1,6 +1,7 @@
 """Who may import whom, and what importing the package must not do."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,10 +43,39 @@ def test_only_api_and_cli_see_everything():
         assert not {".api", ".cli", "..api", "..cli"} & imported(path), path
 
 
+def words_of(engine: str) -> set[str]:
+    """The names that an engine offers, read without importing it."""
+    tree = ast.parse((ROOT / "kernels" / engine / "__init__.py").read_text(encoding="utf-8"))
+    lists = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    return set(ast.literal_eval(lists[-1]))
+
+
+def test_every_engine_has_the_words_that_methods_use():
+    used = set()
+    for path in (ROOT / "microagg_gpu").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        used |= set(re.findall(r"(?:words|engine_for\([\w, ]+\))\.([a-z]\w+)", source))
+    assert {"mdav_groups", "evolve", "merge_until_k", "to_numpy"} <= used
+    for engine in ("generic", "cpu", "cuda"):
+        assert used <= words_of(engine), engine
+
+
+def test_a_gpu_is_looked_for_without_numba_and_without_a_context():
+    code = (
+        "import sys; from microagg_gpu.backend import gpu_available, usable_engines\n"
+        "gpu_available(), usable_engines()\n"
+        "print([m for m in ('numba', 'numba.cuda', 'numba_cuda') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_import_is_light():
     heavy = [
         "cupy",
         "numba",
+        "numba.cuda",
+        "numba_cuda",
         "torch",
         "pandas",
         "polars",

@@ -5,7 +5,7 @@ boxes exclude nothing the search is a full scan in tiles.
 """
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -130,7 +130,7 @@ def _visit(points, home, to_box, limits, block, leaf, record, comp, other, lengt
                 continue
             visits += 1
             r = record[home, s]
-            lane_distances(rows + 8 * start, width, first + 8 * r * d, d, out)  # type: ignore[call-arg]
+            lane_distances(rows + 8 * start, width, first + 8 * r * d, d, out)
             within = 0  # counting is vectorised, leaving at the first is not
             for p in range(len(distances)):
                 within += distances[p] <= limits[s]

@@ -96,7 +96,7 @@ def _offer_all(points, vertex, start, stop, block, other, length, least):
     for b in range(start, stop):
         rows = block.ctypes.data + 8 * b * d * width
         for p in range(0, 8 * width, 8 * LANES):
-            lane_distances(rows + p, width, target, d, out + p)  # type: ignore[call-arg]
+            lane_distances(rows + p, width, target, d, out + p)
         within = 0  # counting is vectorised, leaving at the first is not
         for p in range(width):
             within += distances[p] <= length[b, p]

@@ -224,8 +224,7 @@ def _each_problem(
     solve: Callable[[Any, list[np.ndarray] | None], np.ndarray],
 ) -> np.ndarray:
     """Labels of each problem's groups, large problems one by one and the small ones at once."""
-    parts = [] if within is None else problems(within)
-    if len(parts) < 2:
+    if within is None or len(parts := problems(within)) < 2:
         return solve(points, None)
     xp = array_namespace(points)
     small = [part for part in parts if len(part) <= _MANY]

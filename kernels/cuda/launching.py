@@ -1,5 +1,6 @@
 """Launching kernels where the arrays are: on CuPy's current stream, or in a simulator."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,15 @@ def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
     if any(is_cupy_array(x) for x in arguments):
         import cupy
 
-        stream = cuda.external_stream(cupy.cuda.get_current_stream().ptr)
+        current = cupy.cuda.get_current_stream().ptr
+        stream = cuda.external_stream(current) if current else 0
         arguments = tuple(
             cuda.as_cuda_array(x, sync=False) if is_cupy_array(x) else x for x in arguments
         )
-    kernel[blocks, THREADS, stream](*arguments)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Grid size")  # few blocks are meant where few are asked
+        configured = kernel[blocks, THREADS, stream]
+    configured(*arguments)
 
 
 def team_blocks(records: int) -> int:

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..generic.arrays import to_numpy
 from .launching import check_room, launch, real_type
 from .pairwise_kernels import SHARE, TILE, make_kernels
 from .team import THREADS
@@ -79,23 +77,6 @@ def k_nearest_of_each(a: Any, b: Any, k: int) -> tuple[Any, Any]:
     squares, indices : arrays of shape (m, k)
     """
     return _best_of_each(a, b, None, k, 1)
-
-
-def join_nearest_records(points: Any, groups: list[list[int]], leftovers: list[int]) -> None:
-    """Add each leftover to the group of the nearest grouped record; see `generic`."""
-    if not leftovers:
-        return
-    xp = array_namespace(points)
-    group_of = np.empty(points.shape[0], dtype=np.int64)
-    for g, group in enumerate(groups):
-        group_of[group] = g
-    grouped = np.ones(points.shape[0], dtype=bool)
-    grouped[leftovers] = False
-    left = xp.take(points, xp.asarray(leftovers, device=device(points)), axis=0)
-    allowed = xp.asarray(grouped, device=device(points))
-    nearest = to_numpy(nearest_of_each(left, points, allowed)[1])
-    for record, g in zip(leftovers, group_of[nearest], strict=True):
-        groups[g].append(record)
 
 
 def _best_of_each(a: Any, b: Any, allowed: Any, k: int, sign: int) -> tuple[Any, Any]:

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.cuda import fixed_size, launching
-from microagg_gpu.methods.fixed_size import centroid, diameter, mdav, vmdav
 from simulators import SIMULATOR, size
 from strategies import KINDS, make_table
+
+from microagg_gpu.methods.fixed_size import centroid, diameter, mdav, vmdav
 
 WORDS = {
     "mdav_groups": (),

@@ -110,18 +110,3 @@ def test_in_launches_of_any_size(monkeypatch, work, entries, blocks):
     np.testing.assert_array_equal(pairwise.pairwise_distances(a), squares_of(a, a))
     index = pairwise.k_nearest_of_each(a, b, 2)[1]
     np.testing.assert_array_equal(index, np.argsort(squares, axis=1, stable=True)[:, :2])
-
-
-@pytest.mark.parametrize("real", REALS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_leftovers_join_the_nearest_record(kind, real):
-    points = make_table(kind, 2 * TILE + 5, 2, seed=4).astype(real)
-    order = np.random.default_rng(0).permutation(len(points)).tolist()
-    leftovers, rest = order[:3], order[3:]
-    groups = [rest[i::4] for i in range(4)]
-    expected = [list(group) for group in groups]
-    generic.join_nearest_records(points, expected, leftovers)
-    pairwise.join_nearest_records(points, groups, leftovers)
-    assert groups == expected
-    pairwise.join_nearest_records(points, groups, [])
-    assert groups == expected
