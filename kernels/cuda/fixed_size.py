@@ -103,18 +103,20 @@ class _Loop:
         self,
         name: str,
         *options: Any,
-        until: Any = 0,
-        totals: bool = False,
+        until: Any,
+        join: bool | None = None,
         progress: Progress | None = None,
     ) -> np.ndarray:
         """Launch a kernel until so many records are left to each problem.
+
+        If its groups keep their totals, ``join`` tells whether the records left join them.
 
         Returns
         -------
         int64 array of shape (n,)
             The group of each record; NONE for one that is in none.
         """
-        state = self._state + (self._totals if totals else ())
+        state = self._state + (self._totals if join is not None else ())
         while True:
             launch(
                 getattr(self._kernels, name), self.blocks, self._budget, self._k, *options, *state
@@ -123,7 +125,10 @@ class _Loop:
             if progress is not None:
                 progress(1.0 - float(left[0]) / float(self.sizes[0]))
             if not (left > until).any():
-                return to_numpy(self.label).copy()
+                break
+        if join:
+            launch(self._kernels.join_leftovers, self.blocks, self._k, *state)
+        return to_numpy(self.label).copy()
 
 
 def mdav_groups(points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
@@ -172,8 +177,8 @@ def centroid_groups(
     """Centroid-based groups; see the generic word."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
-        loop = _Loop(part, k, parts)
-        return loop.run("centroid", int(gather == "seed"), totals=True, progress=progress)
+        name = "centroid_by_seed" if gather == "seed" else "centroid"
+        return _Loop(part, k, parts).run(name, until=k - 1, join=True, progress=progress)
 
     return _each_problem(points, within, solve)
 
@@ -210,10 +215,10 @@ def _diameter(
         distance, partner = farthest_of_each(loop.points)
         loop.worth[...] = -xp.take(distance, xp.asarray(loop.order))
     return loop.run(
-        "diameter",
-        *(int(by_seed), int(descending), int(all_groups), partner),
-        until=0 if all_groups else loop.sizes - 2 * k,
-        totals=True,
+        "diameter_by_seed" if by_seed else "diameter",
+        *(int(descending), points.shape[0] if all_groups else 2, partner),
+        until=2 * k - 1 if all_groups else loop.sizes - 2 * k,
+        join=all_groups,
         progress=progress,
     )
 
