@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from microagg_gpu.kernels import engine_for
 
-from microagg_gpu import microaggregate
+from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.api import prepare
 from microagg_gpu.partition import Partition
 from microagg_gpu.table import read
@@ -26,6 +27,7 @@ from microagg_gpu.table import read
 Task = dict[str, Any]
 SHORT = 10.0  # seconds: a run below it is repeated
 WARM_UP = 2_000  # records of the data that are grouped first, untimed, so that all is compiled
+SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")  # of GPUs, by Numba
 PACKAGES = ("quitefastmst", "fastcluster")  # peers to install by hand, never dependencies
 
 
@@ -40,12 +42,19 @@ def memory(field: str) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def timed(run: Callable[[], Any], repeat: int) -> tuple[list[float], Any]:
-    """Seconds of each run, and what the last returned."""
+def timed(
+    run: Callable[[], Any], repeat: int, settle: Callable[[], None] = lambda: None
+) -> tuple[list[float], Any]:
+    """Seconds of each run, and what the last returned.
+
+    ``settle`` waits for what was started and not awaited, on a GPU.
+    """
     seconds: list[float] = []
     while not seconds or (len(seconds) < repeat and seconds[0] < SHORT):
+        settle()
         start = time.perf_counter()
         result = run()
+        settle()
         seconds.append(time.perf_counter() - start)
     return seconds, result
 
@@ -77,6 +86,8 @@ def sample(data: np.ndarray) -> np.ndarray:
 
 def ours(task: Task, data: np.ndarray) -> dict[str, Any]:
     """A method of the library, from the table to the protected table."""
+    if task["engine"] == "cuda":
+        return on_gpu(task, data)
     steps: list[float] = []
     given = {"progress": steps.append} if task["method"] == "genetic" else {}
     method: list[float] = []
@@ -111,6 +122,69 @@ def ours(task: Task, data: np.ndarray) -> dict[str, Any]:
         row |= tree_and_cut(data, task)
     if steps:
         row["generations"] = len(steps)
+    return row
+
+
+def settle_gpu() -> None:
+    """Wait until the GPU has done all it was asked for."""
+    if not SIMULATED:
+        import_module("cupy").cuda.Device().synchronize()
+
+
+def gpu() -> dict[str, str]:
+    """The GPU and what drives it."""
+    if SIMULATED:
+        return {"GPU": "none: Numba's simulator, whose times mean nothing"}
+    cupy = import_module("cupy")
+    device = cupy.cuda.Device()
+    properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+    runtime = cupy.cuda.runtime
+    return {
+        "GPU": properties["name"].decode(),
+        "GPU memory": f"{properties['totalGlobalMem'] / 2**30:.1f} GiB",
+        "compute capability": ".".join(device.compute_capability),
+        "CUDA driver": _release(runtime.driverGetVersion()),
+        "CUDA runtime": _release(runtime.runtimeGetVersion()),
+        "CuPy": cupy.__version__,
+        "numba-cuda": version("numba-cuda"),
+    }
+
+
+def _release(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def on_gpu(task: Task, data: np.ndarray) -> dict[str, Any]:
+    """A method by the CUDA engine, the records already on the device; then the whole call."""
+    device = "auto" if SIMULATED else "cuda"
+    run = METHODS[task["method"]].function
+    given = {"engine": "cuda", **task["options"]}
+
+    def points_of(records: np.ndarray) -> Any:
+        return prepare(read(records, None), True, None, device, "cuda")
+
+    warm_up, _ = timed(lambda: run(points_of(sample(data)), task["k"], **given), 1, settle_gpu)
+    before = memory("VmRSS")
+    points = points_of(data)
+    seconds, labels = timed(lambda: run(points, task["k"], **given), task["repeat"], settle_gpu)
+    calls, result = timed(
+        lambda: microaggregate(data, task["k"], task["method"], device=device, **given),
+        1,
+        settle_gpu,
+    )
+    row = {
+        "seconds": median(seconds),
+        "all_seconds": seconds,
+        "call_seconds": median(calls),
+        "warm_up_seconds": warm_up[0],
+        "before_mib": before,
+        "peak_mib": memory("VmHWM"),
+        "labels": digest(labels, task["k"]),
+        "loss": result.loss,
+    }
+    if not SIMULATED:
+        taken = import_module("cupy").get_default_memory_pool().total_bytes()
+        row["gpu_mib"] = taken / 2**20
     return row
 
 
@@ -202,8 +276,10 @@ def fastcluster(task: Task, data: np.ndarray) -> dict[str, Any]:
 
 def first_call(task: Task, data: np.ndarray) -> dict[str, Any]:
     """The first call of a method in this process, on few records."""
+    device = "cuda" if task["engine"] == "cuda" and not SIMULATED else "auto"
+    given = {"engine": task["engine"], "device": device, **task["options"]}
     start = time.perf_counter()
-    microaggregate(data, task["k"], task["method"], engine=task["engine"], **task["options"])
+    microaggregate(data, task["k"], task["method"], **given)
     return {"first_seconds": time.perf_counter() - start}
 
 
@@ -219,6 +295,8 @@ KINDS: dict[str, Callable[[Task, np.ndarray], dict[str, Any]]] = {
 def main() -> int:
     """Measure what the first argument asks for."""
     imported = memory("VmRSS")
+    if SIMULATED:
+        sys.setswitchinterval(1e-6)  # the simulator's threads are Python's: at 5 ms it would crawl
     task = json.loads(sys.argv[1])
     kind = task["kind"]
     if kind in PACKAGES and find_spec(kind) is None:

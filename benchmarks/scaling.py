@@ -1,7 +1,9 @@
 """Time and memory of every method against the number of records, beside named peers.
 
 ``python -m benchmarks.scaling --engine cpu`` writes a JSON file as it goes, and from it Markdown
-and a plot. Each measurement has a process of its own (`benchmarks.measure`).
+and a plot. Each measurement has a process of its own (`benchmarks.measure`). With
+``--engine cuda``, on a machine with a GPU, every table is measured with both engines, whose groups
+must be the same. In Numba's simulator ``--quick`` does the same with a few records, as a test.
 """
 
 import argparse
@@ -24,12 +26,14 @@ from typing import Any
 
 import numpy as np
 
+from microagg_gpu.backend import gpu_available
 from microagg_gpu.datasets import clusters, fetch, simulated
 
+from .measure import SIMULATED, gpu
 from .ours import data_home
 from .papers import write
 from .scaling_plot import plot
-from .scaling_report import as_markdown
+from .scaling_report import as_markdown, disagreements
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -41,6 +45,7 @@ METHODS = (
     *("mdav", "vmdav", "centroid", "diameter", "mst", "kward"),
     *("projection", "individual", "fixed", "optimal", "genetic", "tsp"),
 )
+ENGINES = ("generic", "cpu")  # of ours, to compare with
 SCANNED = METHODS[:6]  # those with a full scan in `peers`
 IMPORT = "import time; t = time.perf_counter(); import microagg_gpu; print(time.perf_counter() - t)"
 
@@ -107,6 +112,8 @@ def census(n: int) -> Data:
 
 def sizes(method: str, quick: bool) -> list[Data]:
     """The tables a method is measured on, family after family, each from small to large."""
+    if SIMULATED:
+        return [noise(n, 1 if method in UNIVARIATE else 2, "clusters") for n in (20, 30)]
     if method == "tsp":
         return [census(n) for n in ((60, 120) if quick else (270, 540, 1080))]
     if method == "genetic":
@@ -124,8 +131,11 @@ def sizes(method: str, quick: bool) -> list[Data]:
     return tables + ([noise(2_000 if quick else 20_000, 50)] if method in SCANNED else [])
 
 
-def peers(method: str, data: Data, quick: bool) -> Iterator[str]:
+def peers(method: str, data: Data, quick: bool, engine: str) -> Iterator[str]:
     """What a method is compared with on a table, besides our own `mdav`."""
+    if engine == "cuda":
+        yield "cpu"
+        return
     first = data.n == (2_000 if quick else 20_000)
     if method in SCANNED and (first or (method == "mdav" and data.n <= 120_000)):
         yield "full scan"
@@ -141,7 +151,7 @@ def peers(method: str, data: Data, quick: bool) -> Iterator[str]:
         yield "generic"
 
 
-def jobs(methods: list[str], quick: bool, most: float) -> Iterator[list[Job]]:
+def jobs(methods: list[str], quick: bool, most: float, engine: str) -> Iterator[list[Job]]:
     """Rows to measure, in lists of which each has one method on one family of tables."""
     for method in methods:
         tables = [data for data in sizes(method, quick) if data.n <= most]
@@ -152,9 +162,9 @@ def jobs(methods: list[str], quick: bool, most: float) -> Iterator[list[Job]]:
                 rows = []
                 for data in (data for data in tables if data.family == family):
                     rows.append(Job(method, data, "ours", options))
-                    rows += [Job(method, data, who) for who in peers(method, data, quick)] * (
-                        not options
-                    )
+                    for who in peers(method, data, quick, engine):
+                        if who == "cpu" or not options:
+                            rows.append(Job(method, data, who, options))
                 yield rows
 
 
@@ -170,7 +180,7 @@ class Bench:
         if self._json.is_file():
             self.results = json.loads(self._json.read_text(encoding="utf-8"))
         if not options.report:
-            self.results["machine"] = machine()
+            self.results["machine"] = machine() | (gpu() if options.engine == "cuda" else {})
         self.results["engine"] = options.engine
         self._stamp = {"date": date.today().isoformat(), "commit": commit()}
 
@@ -195,7 +205,7 @@ class Bench:
             "method": job.method,
             "options": job.options,
             "k": job.k,
-            "engine": "generic" if job.who == "generic" else self._options.engine,
+            "engine": job.who if job.who in ENGINES else self._options.engine,
             "data": str(table),
             "repeat": self._options.repeat,
         }
@@ -212,7 +222,7 @@ class Bench:
     def run(self, job: Job) -> dict[str, Any]:
         """Measure a row and save it."""
         row = job.as_row() | {"load": os.getloadavg()[0]}
-        kind = "ours" if job.who == "generic" else job.who
+        kind = "ours" if job.who in ENGINES else job.who
         try:
             row |= self._measure(job, kind, self._table(job.data))
         except (RuntimeError, OSError, ValueError) as error:
@@ -302,13 +312,22 @@ def machine() -> dict[str, str]:
     }
 
 
+def without_gpu(quick: bool) -> str:
+    """Why the CUDA engine cannot be measured here; empty if it can."""
+    if SIMULATED:
+        return "" if quick else "Numba's simulator is too slow for anything but --quick"
+    if gpu_available():
+        return ""
+    return "--engine cuda needs an NVIDIA GPU and CuPy (cupy-cuda13x), and none is usable here"
+
+
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.scaling", description=__doc__.splitlines()[0]
     )
     add = parser.add_argument
-    add("--engine", default="cpu", help="engine to measure (cpu)")
+    add("--engine", default="cpu", help="engine to measure: cpu or cuda (cpu)")
     add("--methods", default=",".join(METHODS), help="some of them, with commas between (all)")
     add("--most", type=float, default=math.inf, help="largest number of records")
     add("--repeat", type=int, default=3, help="runs, where one takes less than 10 s (3)")
@@ -332,12 +351,15 @@ def main(arguments: list[str] | None = None) -> int:
     if options.report and not (options.output / f"scaling-{options.engine}.json").is_file():
         print(f"nothing measured yet in {options.output}: leave out --report", file=sys.stderr)
         return 2
+    if options.engine == "cuda" and not options.report and (problem := without_gpu(options.quick)):
+        print(problem, file=sys.stderr)
+        return 2
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(options, Path(scratch))
         try:
             if not options.report:
                 bench.run_import()
-                for rows in jobs(options.methods, options.quick, options.most):
+                for rows in jobs(options.methods, options.quick, options.most, options.engine):
                     bench.run_family(rows)
                 for method in options.methods if not options.quick else ():
                     bench.run_first(method)
@@ -348,6 +370,9 @@ def main(arguments: list[str] | None = None) -> int:
     plot(bench.results, bench.stem.with_suffix(".png"))
     print(text)
     print(f"written: {bench.stem}.json, .md and .png", file=sys.stderr)
+    if options.engine == "cuda" and (wrong := disagreements(bench.results)):
+        print("\n".join(wrong), file=sys.stderr)
+        return 1
     return 0
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from .scaling_report import Row, Rows, is_curve
 
-PEERS = {"full scan": ":", "quitefastmst": "--", "fastcluster": "-."}
-PEER_NAMES = {"quitefastmst": "quitefastmst, tree alone"}
+PEERS = {"full scan": ":", "quitefastmst": "--", "fastcluster": "-.", "cpu": ":"}
+PEER_NAMES = {"quitefastmst": "quitefastmst, tree alone", "cpu": "cpu engine"}
 MARKERS = "osD^vP*Xp<>h"
 
 
@@ -21,7 +21,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
     machine = results["machine"]
     figure.suptitle(
         f"Time of each method, {results['engine']} engine "
-        f"({machine['processor']}, {machine['cores']} cores)"
+        f"({machine.get('GPU', machine['processor'])}, {machine['cores']} cores)"
     )
     left, right = figure.subplots(1, 2, width_ratios=[3, 2])
     curves = {name: _curve(rows, name, "ours") for name in rows.methods()}

@@ -234,6 +234,8 @@ def peer_line(row: Row, peer: Row) -> list[str]:
         name = f"quitefastmst, tree alone: {peer['note']}"
     elif peer["who"] == "fastcluster":
         name = f"fastcluster {peer['note']}, without k"
+    elif peer["who"] == "cpu":
+        name = "our cpu engine"
     same = "-"
     if peer.get("labels") and row.get("labels"):
         same = "yes" if peer["labels"] == row["labels"] else "**no**"
@@ -268,7 +270,6 @@ def heading(results: dict[str, Any]) -> list[str]:
     threads = {row["threads"] for row in rows if row["who"] == "ours" and "threads" in row}
     loads = [row["load"] for row in rows if "load" in row]
     engine = results["engine"]
-    compiled = [row["compiled_in_runs"] for row in rows if "compiled_in_runs" in row]
     lines = [f"- {name}: {value}" for name, value in results["machine"].items()]
     lines += [
         f"- threads: {', '.join(map(str, sorted(threads)))} (peers 1, unless said otherwise)",
@@ -284,6 +285,14 @@ def heading(results: dict[str, Any]) -> list[str]:
         "",
         *lines,
         "",
+        about_gpu(rows) if engine == "cuda" else about_cpu(rows),
+    ]
+
+
+def about_cpu(rows: list[Row]) -> str:
+    """How it was measured on the CPU."""
+    compiled = [row["compiled_in_runs"] for row in rows if "compiled_in_runs" in row]
+    return (
         "Seconds are those of the method on standardized records (`Result.seconds`): the median of "
         "3 runs where one takes less than 10 s, else of 1; the whole call of `microaggregate` also "
         "standardizes, proves the partition, protects and measures the loss. Each line was "
@@ -293,15 +302,50 @@ def heading(results: dict[str, Any]) -> list[str]:
         "`import microagg_gpu`, before the timed runs (data loaded) and the peak. The exponent is "
         "the power of n by which the time grew from the line above. Full scans "
         "(`benchmarks/peers.py`) are Numba on one core and keep the remaining records compact; "
-        "ours uses all threads.",
-    ]
+        "ours uses all threads."
+    )
+
+
+def about_gpu(rows: list[Row]) -> str:
+    """How it was measured on a GPU."""
+    warm_up = [row["warm_up_seconds"] for row in rows if "warm_up_seconds" in row]
+    taken = [row["gpu_mib"] for row in rows if "gpu_mib" in row]
+    return (
+        "Seconds are those of the method on standardized records that are on the device, until "
+        "the device has nothing left to do: the median of 3 runs where one takes less than 10 s, "
+        "else of 1; the whole call of `microaggregate` starts from records on the host, and also "
+        "standardizes, proves the partition, protects and measures the loss. Each line was "
+        "measured in a fresh process that first grouped some of the records untimed, to compile "
+        f"(which took up to {figure(max(warm_up, default=math.nan))} s). Memory is that of the "
+        "host in MiB: after `import microagg_gpu`, before the timed runs and the peak; of the "
+        f"device's memory at most {figure(max(taken, default=math.nan))} MiB were taken. The "
+        "exponent is the power of n by which the time grew from the line above. The CPU engine "
+        "worked on the same table in the same run, with all threads."
+    )
+
+
+def disagreements(results: dict[str, Any]) -> list[str]:
+    """Tables on which an engine failed, or formed other groups than the one compared with."""
+    rows = Rows(results)
+    found = []
+    for row in results["rows"].values():
+        where = f"{row['method']} on {row['data']}"
+        if row["who"] in ("ours", "cpu") and row.get("note", "").startswith("failed"):
+            found.append(f"{where}, {row['who']}: {row['note']}")
+        ours = rows.one(row["method"], row["n"], family=row["family"])
+        both = "labels" in row and "labels" in ours
+        if row["who"] == "cpu" and both and ours["labels"] != row["labels"]:
+            found.append(f"{where}: the engines formed different groups")
+    return found
 
 
 def as_markdown(results: dict[str, Any]) -> str:
     """The whole report."""
     rows = Rows(results)
-    lines = [*heading(results), "", "## Targets of issue 3", ""]
-    lines += table(("target", "measured", ""), target_lines(results))
+    lines = heading(results)
+    if results["engine"] != "cuda":
+        lines += ["", "## Targets of issue 3", ""]
+        lines += table(("target", "measured", ""), target_lines(results))
     lines += ["", f"![time against number of records](scaling-{results['engine']}.png)"]
     for method in rows.methods():
         lines += ["", f"## {method}", "", *table(COLUMNS, method_lines(rows, method))]

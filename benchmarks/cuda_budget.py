@@ -1,0 +1,365 @@
+"""What the CUDA engine asks of a device for a whole method, counted in a dry run on the CPU.
+
+The methods themselves run, with the words of the CPU engine, which takes the same decisions; each
+word notes what the CUDA engine's kernel would do for it: records scanned, meetings of the blocks,
+reductions within a block, launches.
+"""
+
+import heapq
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from microagg_gpu.kernels import cpu
+from microagg_gpu.kernels.cpu import ward_tree
+from microagg_gpu.kernels.cpu.ward_tree import BUDGET, STEP, WIDTH
+from microagg_gpu.kernels.generic import fixed_size
+from numba import njit
+
+from microagg_gpu import METHODS
+
+ENGINE = "dry"  # the name of the engine that counts
+# Flops: of a variable in a squared distance (subtract, multiply, add); of what makes a rise of SSE
+# of it; of a number added to a correctly rounded sum, and of a sum made a centroid.
+SQUARE, RISE, ADD, CENTRE = 3, 4, 13, 19
+
+
+@dataclass
+class Work:
+    """What is asked of a device.
+
+    Attributes
+    ----------
+    launches : int
+        Kernels started.
+    meetings : int
+        Grid synchronisations.
+    reductions, removals : int
+        What a block does one after the other besides scans: finding the least of what its
+        threads hold, and taking out a record.
+    distances : int
+        Squared distances computed.
+    flops : int
+        Floating point operations of the distances, and of what is made of them.
+    kept : int
+        Those of the sums and centroids that every block of a team keeps for itself.
+    values, words : int
+        Numbers of the points' type, and 8-byte indices, read from memory or written to it.
+    tile_flops, tile_values : int
+        How much of flops and values is for all pairs in tiles, a kernel of its own.
+    """
+
+    launches: int = 0
+    meetings: int = 0
+    reductions: int = 0
+    removals: int = 0
+    distances: int = 0
+    flops: int = 0
+    kept: int = 0
+    values: int = 0
+    words: int = 0
+    tile_flops: int = 0
+    tile_values: int = 0
+
+    def bytes(self, item: int) -> int:
+        """Bytes moved, for numbers of so many bytes."""
+        return self.values * item + 8 * self.words
+
+    def scan(self, records: int, d: int, values: int = 0, words: int = 0, flops: int = 0) -> None:
+        """Compare records with a point, each with so many values and words besides."""
+        self.distances += records
+        self.flops += records * (SQUARE * d - 1 + flops)
+        self.values += records * (d + values)
+        self.words += records * words
+
+    def agree(self) -> None:
+        """The blocks of a team find the least of what they hold."""
+        self.meetings += 1
+        self.reductions += 2
+
+    def take(self, records: int, d: int) -> None:
+        """Take records out, from the sum of those left to that of their group."""
+        self.removals += records
+        self.kept += records * d * 2 * ADD
+
+
+class Loop:
+    """A kernel of `fixed_kernels` at work on one problem, by a team of all blocks."""
+
+    def __init__(self, work: Work, points: Any, k: int, leftovers: str = "") -> None:
+        kernels, host = (_engine(name) for name in ("fixed_kernels", "fixed_size"))
+        self._n, self.d = points.shape
+        self.work, self.k = work, k
+        self._leftovers = leftovers
+        self._overhead = kernels.SCAN
+        self._budget = self._left = host._BYTES_PER_LAUNCH // (self.d * points.dtype.itemsize)
+        work.launches += 3  # sum_up, share_sum, and the first of the loop
+        work.values += self._n * self.d
+
+    def scan(self, records: int, values: int = 0, words: int = 0) -> None:
+        """Look at all records, in a new launch if this one has looked at enough."""
+        if self._left <= 0:
+            self._left = self._budget
+            self.work.launches += 1
+        self._left -= records + self._overhead
+        self.work.scan(records, self.d, values, words)
+
+    def join(self, rest: int) -> None:
+        """Put the records left where they belong, groups by groups or record by record."""
+        if self._leftovers == "groups":
+            self.work.launches += 1
+            for _ in range(rest if rest < self.k else 0):
+                self.work.agree()
+                self.work.agree()
+                self.work.removals += 1
+        elif self._leftovers == "records" and rest:
+            self.work.launches += 2
+
+
+class Counted(cpu.PointSet):
+    """A set of records that notes what its words would cost in a kernel of `fixed_kernels`."""
+
+    def __init__(self, points: Any, loop: Loop) -> None:
+        super().__init__(points)
+        self._loop, self._work = loop, loop.work
+        self._bounds: list[tuple[float, int]] = []
+        self._partner = np.empty(0, dtype=np.int64)
+
+    def centroid(self) -> np.ndarray:
+        self._work.kept += self._loop.d * CENTRE
+        return super().centroid()
+
+    def farthest_from(self, target: np.ndarray) -> int:
+        self._loop.scan(len(self))
+        self._work.agree()
+        return super().farthest_from(target)
+
+    def take_nearest(self, record: int, k: int) -> list[int]:
+        self._loop.scan(len(self) - 1, values=1, words=1)
+        self._work.meetings += 1
+        self._work.reductions += 2 * (k - 1)
+        self._work.take(k, self._loop.d)
+        return super().take_nearest(record, k)
+
+    def take_gathered(self, record: int, k: int) -> list[int]:
+        for size in range(1, k):
+            self._loop.scan(len(self) - size)
+            self._work.agree()
+        self._work.kept += (k - 1) * self._loop.d * CENTRE
+        self._work.take(k, self._loop.d)
+        return super().take_gathered(record, k)
+
+    def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
+        if len(group) == self._loop.k:  # distances to the group are kept from here on
+            for _ in group:
+                self._loop.scan(len(self), values=2, words=1)
+        self._work.agree()
+        return super().nearest_to_group(group)
+
+    def distance_to_nearest(self, record: int) -> float:
+        self._loop.scan(len(self))
+        self._work.agree()
+        return super().distance_to_nearest(record)
+
+    def take(self, records: list[int]) -> list[int]:
+        if len(records) == 1:  # V-MDAV's extension; others take the rest
+            self._loop.scan(len(self) - 1, values=2, words=1)
+            self._work.removals += 1
+        return super().take(records)
+
+    def take_rest(self) -> list[int]:
+        rest = super().take_rest()
+        self._loop.join(len(rest))
+        return rest
+
+    def most_distant_pair(self) -> tuple[int, int]:
+        """As in the generic engine: a record whose partner has left looks for another one."""
+        if not self._bounds:
+            count_pairs(self._work, *self._points.shape)
+            self._partner = np.empty(len(self), dtype=np.int64)
+            self._bounds = [self._farthest_of(r) for r in range(len(self))]
+            heapq.heapify(self._bounds)
+        while True:
+            while (first := self._bounds[0][1]) not in self:
+                heapq.heappop(self._bounds)
+            self._work.values += len(self)
+            self._work.agree()
+            if (other := int(self._partner[first])) in self:
+                return first, other
+            self._loop.scan(len(self))
+            self._work.agree()
+            heapq.heapreplace(self._bounds, self._farthest_of(first))
+
+    def _farthest_of(self, record: int) -> tuple[float, int]:
+        other = super().farthest_from(self[record])
+        if other == record:  # all that remain equal it
+            other = int(np.setdiff1d(self._rest(), [record])[0])
+        self._partner[record] = other
+        difference = self[record] - self[other]
+        return -float(np.cumsum(difference * difference)[-1]), record
+
+
+def count_pairs(work: Work, n: int, d: int) -> None:
+    """The farthest record of each: tiles of pairs, then the best of every row's lists."""
+    host, kernels = _engine("pairwise"), _engine("pairwise_kernels")
+    tile, share = kernels.TILE, kernels.SHARE
+    rows = min(host.WORK // (n * d), host.ENTRIES // host.THREADS)
+    rows = min(n, max(1, rows // tile) * tile)
+    splits = min(tile, -(-host.BLOCKS // -(-rows // tile)), -(-n // tile))
+    work.launches += 2 * -(-n // rows)
+    count_tiles(work, n, d, tile, 1)
+    work.values += 2 * n * splits * share
+    work.words += 2 * n * splits * share
+
+
+def count_tiles(work: Work, n: int, d: int, tile: int, flops: int) -> None:
+    """All pairs in tiles, whose last ones are not full; some flops for each pair besides."""
+    full = -(-n // tile) * tile
+    all_flops = full * full * SQUARE * d + n * n * flops
+    values = full * full * 2 * d // tile
+    work.distances += n * n
+    work.flops += all_flops
+    work.tile_flops += all_flops
+    work.values += values
+    work.tile_values += values
+
+
+def count_prim(work: Work, n: int, d: int, item: int) -> None:
+    """Prim's method: at every step one record fewer."""
+    steps_per_launch = _engine("mst").steps_per_launch
+    step = 0
+    while step < n - 1:
+        step += steps_per_launch((n - step) * (d + 1) * item)
+        work.launches += 1
+    work.scan(n * (n - 1) // 2, d, values=1)
+    work.meetings += n - 1
+    work.reductions += 2 * (n - 1)
+    work.removals += n - 1
+
+
+@njit(cache=True, nogil=True)
+def _advance(groups, tree, nodes, k, plain, small, live, enough, tally):
+    """`ward_tree._advance`, which also counts steps, the groups compared with, and mergers."""
+    work = 0.0
+    while small and live > enough and work < BUDGET:
+        i = groups.winner[1]
+        j = groups.near[i]
+        if groups.size[j] == groups.near_size[i]:
+            i, j = min(i, j), max(i, j)
+            small -= (groups.size[i] < k) + (groups.size[j] < k)
+            ward_tree._merge(groups, tree, nodes, i, j, k)
+            small += groups.size[i] < k
+            live -= 1
+            tally[2] += 1
+        looked = ward_tree._find_nearest(groups, tree, nodes, i, k, plain)
+        work += STEP + looked * groups.high.shape[1] * WIDTH
+        ward_tree._compete(groups, i)
+        tally[0] += 1
+        tally[1] += live
+    return small, live
+
+
+def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> None:
+    """Ward's method on one problem by the CPU engine, its steps counted."""
+    tally = np.zeros(3, dtype=np.int64)
+    n, d = points.shape
+    usual: Any = ward_tree._advance
+    ward: Any = ward_tree
+    try:
+        ward._advance = lambda *arguments: _advance(*arguments, tally)
+        ward_tree.merge_lazily(points, labels, k, None)
+    finally:
+        ward._advance = usual
+    steps, compared, mergers = map(int, tally)
+    launches = math.ceil(
+        steps / _engine("mst").steps_per_launch(n * (d + 3) * points.dtype.itemsize)
+    )
+    work.scan(compared, d, values=2, words=1, flops=RISE)
+    work.launches += launches
+    work.meetings += steps + launches
+    work.reductions += 4 * steps
+    work.removals += mergers
+    work.kept += steps * d * CENTRE + mergers * (d + 1) * 3 * ADD
+
+
+def dry_engine(work: Work) -> ModuleType:
+    """The CPU engine's words, which note what those of the CUDA engine would do."""
+    engine: Any = ModuleType(f"microagg_gpu.kernels.{ENGINE}")
+    vars(engine).update({name: getattr(cpu, name) for name in cpu.__all__})
+
+    def counted(name: str, leftovers: str) -> Callable[..., np.ndarray]:
+        def run(points: Any, k: int, *options: Any, **more: Any) -> np.ndarray:
+            def one_set(part: Any) -> Counted:
+                return Counted(part, Loop(work, part, k, leftovers))
+
+            return getattr(fixed_size, name)(points, k, *options, **more, PointSet=one_set)
+
+        return run
+
+    def minimum_spanning_tree(points: Any, progress: Any = None) -> Any:
+        n, d = points.shape
+        count_prim(work, n, d, points.dtype.itemsize)
+        return cpu.minimum_spanning_tree(points, progress)
+
+    def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
+        sizes = np.unique(within, return_counts=True)[1]
+        if len(sizes) > 1:  # a block to a problem, all at once
+            work.launches += 2
+            work.scan(int((sizes**2).sum()), points.shape[1])
+        else:
+            records = Counted(points, Loop(work, points, k))
+            pair = cpu.PointSet(points).most_distant_pair()
+            count_pairs(work, *points.shape)
+            work.agree()
+            for record in pair:
+                records.take_gathered(record if record in records else records._rest()[0], k)
+        return cpu.extreme_groups(points, within, k, descending)
+
+    def merge_until_k(
+        points: Any, labels: np.ndarray, within: np.ndarray, k: int, progress: Any = None
+    ) -> np.ndarray:
+        sizes = np.unique(within, return_counts=True)[1]
+        d = points.shape[1]
+        work.launches += 1
+        if len(sizes) > 1:
+            work.launches += 1
+            work.scan(int((sizes**2).sum()), d, flops=RISE)
+            return cpu.merge_until_k(points, labels, within, k, progress)
+        m = len(np.unique(labels))
+        ward, tile = _engine("ward"), _engine("pairwise_kernels").TILE
+        rows = max(ward.BLOCKS, ward.WORK // (tile * m * d))
+        work.launches += -(-m // (tile * rows))
+        count_tiles(work, m, d, tile, RISE)
+        merged = labels.copy()
+        merge_lazily(work, np.ascontiguousarray(points), merged, k)
+        return merged
+
+    engine.mdav_groups = counted("mdav_groups", "")
+    engine.vmdav_groups = counted("vmdav_groups", "records")
+    engine.centroid_groups = counted("centroid_groups", "groups")
+    engine.diameter_groups = counted("diameter_groups", "groups")
+    engine.minimum_spanning_tree = minimum_spanning_tree
+    engine.extreme_groups = extreme_groups
+    engine.merge_until_k = merge_until_k
+    return engine
+
+
+def dry_run(points: np.ndarray, k: int, method: str, **options: Any) -> tuple[Work, np.ndarray]:
+    """Run a method by an engine that counts; return what was counted, and the labels."""
+    work = Work()
+    engine = dry_engine(work)
+    sys.modules[engine.__name__] = engine
+    try:
+        labels = METHODS[method].function(points, k, engine=ENGINE, **options)
+    finally:
+        del sys.modules[engine.__name__]
+    return work, labels
+
+
+def _engine(module: str) -> Any:
+    return import_module(f"microagg_gpu.kernels.cuda.{module}")
