@@ -190,6 +190,7 @@ class Counted(cpu.PointSet):
             self._work.values += len(self)
             self._work.agree()
             if (other := int(self._partner[first])) in self:
+                self._work.meetings += 1  # before a label changes
                 return first, other
             self._loop.scan(len(self))
             self._work.agree()
@@ -316,6 +317,7 @@ def dry_engine(work: Work) -> ModuleType:
             pair = cpu.PointSet(points).most_distant_pair()
             count_pairs(work, *points.shape)
             work.agree()
+            work.meetings += 1
             for record in pair:
                 records.take_gathered(record if record in records else records._rest()[0], k)
         return cpu.extreme_groups(points, within, k, descending)

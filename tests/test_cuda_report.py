@@ -187,8 +187,9 @@ def test_dry_run_of_diameter_counts_renewed_partners():
     points = make_table("random", n, 3, 2)
     work, _ = dry_run(points, k, "diameter")
     groups = n // k
-    # Of a pair of groups: the search for the first bound, and k - 1 scans for each of both.
-    assert work.meetings == groups // 2 + groups * (k - 1) + 2 * renewals(points, k)
+    # Of a pair of groups: the search for the first bound, one before a record is taken, and k - 1
+    # scans for each of both.
+    assert work.meetings == groups + groups * (k - 1) + 2 * renewals(points, k)
 
 
 COMPARE = """
