@@ -6,7 +6,9 @@ Every word returns what the generic one does, to the last bit.
 from ..generic import join_closest_groups, join_nearest_records, squared_distances, to_numpy
 from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
+from .mixed import mixed_mdav_groups
 from .mst import cut_edges, minimum_spanning_tree
+from .nearest import nearest_records
 from .points import PointSet
 from .segments import optimal_sizes
 from .sums import correctly_rounded_sum
@@ -27,6 +29,8 @@ __all__ = [
     "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
+    "mixed_mdav_groups",
+    "nearest_records",
     "optimal_sizes",
     "squared_distances",
     "to_numpy",

@@ -1,12 +1,13 @@
 """The CUDA engine: the words of the generic engine in Numba CUDA, for arrays on a GPU.
 
 Every word returns what the generic one does, to the last bit. Long loops run on the device as a
-whole; what is left to the host is the cutting of trees and the recursion of k-Ward. Arrays are
+whole; what is left to the host is the cutting of trees and the recursion of k-Ward. The nearest
+records of queries and MDAV on mixed variables are the generic engine's words, in CuPy. Arrays are
 CuPy's, or NumPy's where CUDA is simulated.
 """
 
 from ..cpu.mst import cut_edges
-from ..generic import join_closest_groups, to_numpy
+from ..generic import join_closest_groups, mixed_mdav_groups, nearest_records, to_numpy
 from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .mst import minimum_spanning_tree
@@ -27,6 +28,8 @@ __all__ = [
     "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
+    "mixed_mdav_groups",
+    "nearest_records",
     "optimal_sizes",
     "to_numpy",
     "vmdav_groups",

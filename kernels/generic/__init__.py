@@ -10,6 +10,8 @@ from .arrays import squared_distances, to_numpy
 from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .groups import join_closest_groups, join_nearest_records
+from .mixed import mixed_mdav_groups
+from .nearest import nearest_records
 from .points import PointSet
 from .segments import optimal_sizes
 from .sums import correctly_rounded_sum
@@ -31,6 +33,8 @@ __all__ = [
     "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
+    "mixed_mdav_groups",
+    "nearest_records",
     "optimal_sizes",
     "squared_distances",
     "to_numpy",

@@ -1,0 +1,127 @@
+"""The nearest of some points to each of some queries, by a search tree over the points.
+
+Queries are answered in the order of a tree of their own, so that one is near the one before:
+the distance to what that one found is where its search begins. All points at the least
+distance count, so boxes that are as near have to be looked into; but a box whose points are
+all equal has its own distance as theirs, and is counted as a whole.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from ..generic.arrays import to_numpy
+from . import boxes, kdtree
+from .boxes import NONE, WIDTH, distances_to_leaf
+from .boxes import _least_distances as bound_boxes
+from .compiled import entry, inner
+from .outer import squared_distance
+
+_RUN = 32  # queries that one thread answers in a row
+
+
+def nearest_records(
+    points: Any, queries: Any, progress: Callable[[float], None] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The point nearest to each query, and how many are as near; see the generic word."""
+    points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
+    queries = np.ascontiguousarray(to_numpy(queries), dtype=np.float64)
+    m = len(queries)
+    squares, first = np.empty(m), np.empty(m, dtype=np.int64)
+    ties = np.empty(m, dtype=np.int64)
+    if m == 0:
+        return squares, first, ties
+    tree = boxes.build(points, np.arange(len(points)))
+    order = kdtree.build(queries).record.reshape(-1)[:m]
+    start, size = 0, 16 * _RUN
+    while start < m:
+        begun = perf_counter()
+        _search(tree, points, queries, order[start : start + size], squares, first, ties)
+        start = min(start + size, m)
+        size = max(4 * _RUN, int(size * min(2.0, 0.2 / (perf_counter() - begun))))
+        if progress is not None:
+            progress(start / m)
+    beyond = squares == np.inf  # squares too large for a number: all points are as near
+    first[beyond], ties[beyond] = 0, len(points)
+    return squares, first, ties
+
+
+@entry(parallel=True)
+def _search(tree, points, queries, order, squares, first, ties):
+    """Answer some queries, in runs."""
+    for run in prange((len(order) + _RUN - 1) // _RUN):
+        levels = len(tree.start) - 1
+        bounds = np.empty((levels, WIDTH))
+        at = np.empty(levels, dtype=np.int64)
+        here = np.empty(WIDTH)
+        before = np.int64(0)
+        for i in range(run * _RUN, min((run + 1) * _RUN, len(order))):
+            q = order[i]
+            limit = squared_distance(points, before, queries[q])
+            squares[q], first[q], ties[q] = _nearest(tree, queries[q], limit, bounds, at, here)
+            before = first[q] if ties[q] > 0 else np.int64(0)
+
+
+@inner()
+def _nearest(tree, target, distance, bounds, at, here):
+    """The least distance to a target, its lowest record, and how many records are at it.
+
+    Parameters
+    ----------
+    distance : float
+        A squared distance that some record has.
+    bounds, at, here : arrays
+        Room for the search.
+    """
+    found, count = NONE, 0
+    levels = len(tree.start) - 1
+    level = levels - 1
+    at[level] = tree.start[level]
+    bound_boxes(tree, at[level], target, bounds, level)
+    while True:
+        lane, bound = 0, bounds[level, 0]
+        for i in range(1, WIDTH):
+            if bounds[level, i] < bound:
+                lane, bound = i, bounds[level, i]
+        if bound > distance or bound == np.inf:
+            level += 1
+            if level == levels:
+                return distance, found, count
+            continue
+        bounds[level, lane] = np.inf
+        if _all_equal(tree, at[level], lane):
+            if bound < distance:
+                distance, found, count = bound, NONE, 0
+            found = min(found, tree.lowest[at[level], lane])
+            count += tree.held[at[level], lane]
+            continue
+        below = (at[level] - tree.start[level]) * WIDTH + lane
+        if level > 0:
+            level -= 1
+            at[level] = tree.start[level] + below
+            bound_boxes(tree, at[level], target, bounds, level)
+            continue
+        distances_to_leaf(tree, below, target, here)
+        within = 0  # counting is vectorised, leaving at the first is not
+        for i in range(len(here)):
+            within += here[i] <= distance
+        if within == 0:
+            continue
+        for i in range(WIDTH):
+            if here[i] < distance:
+                distance, found, count = here[i], tree.record[below, i], 1
+            elif here[i] == distance:
+                found = min(found, tree.record[below, i])
+                count += 1
+
+
+@inner()
+def _all_equal(tree, block, lane):
+    """Whether all records in a box are equal, so that the bound to it is their distance."""
+    for v in range(tree.low.shape[1]):
+        if tree.low[block, v, lane] != tree.high[block, v, lane]:
+            return False
+    return True
