@@ -1,6 +1,5 @@
 """Losses and structure against the papers and exact arithmetic."""
 
-import json
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +14,6 @@ from microagg_gpu.measures import (
     first_component,
     information_loss,
     mean_weight_change,
-    report,
     ssa,
     sse,
     sst,
@@ -308,18 +306,6 @@ def test_one_group_leaves_no_structure():
     assert mean_weight_change(data, protected) == 100
     r = abs(np.corrcoef(data, rowvar=False)[0, 1])
     assert correlation_discrepancies(data, protected) == pytest.approx((r, 0))
-
-
-def test_report():
-    data, labels = toy("companies"), np.array([0, 0, 0, 1, 1, 2, 2, 2, 1, 0, 2])
-    protected = by_centroids(data, labels)
-    found = report(data, protected, labels, 3, ["surface", "employees"])
-    assert json.loads(json.dumps(found)) == found
-    assert (found["groups"], found["smallest"], found["largest"]) == (3, 3, 4)
-    assert found["loss"] == information_loss(data, labels)
-    changes = found["weights"]["surface"]["change"], found["weights"]["employees"]["change"]
-    assert changes == tuple(weight_changes(data, protected))
-    assert list(report(data, protected, labels, 3)["standard_deviations"]) == ["V1", "V2"]
 
 
 def test_one_variable_has_no_pairs():

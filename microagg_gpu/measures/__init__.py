@@ -1,8 +1,15 @@
-"""What protection costs: information loss, damage to structure, properties of the groups."""
+"""What protection costs and what it leaves to find out: loss, structure, groups, risk."""
 
 from .groups import Oversized, count_partitions, oversized
 from .loss import information_loss, ssa, sse, sst
-from .report import report
+from .risk import (
+    Intervals,
+    Linkage,
+    Ranges,
+    interval_disclosure,
+    range_inference,
+    record_linkage,
+)
 from .structure import (
     Discrepancies,
     FirstComponent,
@@ -12,21 +19,32 @@ from .structure import (
     standard_deviations,
     weight_changes,
 )
+from .utility import ByVariable, Sums, correlations, il1s, sums_of_squares
 
 __all__ = [
+    "ByVariable",
     "Discrepancies",
     "FirstComponent",
+    "Intervals",
+    "Linkage",
     "Oversized",
+    "Ranges",
+    "Sums",
     "correlation_discrepancies",
+    "correlations",
     "count_partitions",
     "first_component",
+    "il1s",
     "information_loss",
+    "interval_disclosure",
     "mean_weight_change",
     "oversized",
-    "report",
+    "range_inference",
+    "record_linkage",
     "ssa",
     "sse",
     "sst",
     "standard_deviations",
+    "sums_of_squares",
     "weight_changes",
 ]

@@ -1,0 +1,245 @@
+"""What an intruder can find out: record linkage, interval disclosure, range inference.
+
+Values may be missing (NaN), in the same places before and after protection; measures of a
+variable are then over its observed values, and a record is linked only with those that miss
+the same variables.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..kernels import engine_for
+from .utility import as_pair, deviations, standard_scale, varies
+
+
+class Linkage(NamedTuple):
+    """How many records a distance-based record linkage finds."""
+
+    share: float
+    """Share of published records whose nearest original is their own, ties shared."""
+    at_most: float
+    """Distinct published records per record: no linkage can be right more often."""
+
+
+class Intervals(NamedTuple):
+    """Shares of original values near the published ones, of each variable."""
+
+    ranks: np.ndarray
+    """Within 1, 2, ... 10 percent of the ranks, averaged."""
+    near: np.ndarray
+    """Within 5 percent of a standard deviation."""
+
+
+class Ranges(NamedTuple):
+    """What the neighbouring published values tell, for each variable."""
+
+    inside: np.ndarray
+    """Share of original values between the next lower and the next higher published value."""
+    width: np.ndarray
+    """Median width of that interval in standard deviations, inf if it is open."""
+    narrow: np.ndarray
+    """Share of original values inside of one narrower than 5 percent of a deviation."""
+
+
+NEAR = 0.05
+"""An interval of this many standard deviations gives a value away."""
+
+
+def record_linkage(
+    original: ArrayLike,
+    protected: ArrayLike,
+    cells: ArrayLike | None = None,
+    *,
+    scale: ArrayLike | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Linkage:
+    """Return the share of published records whose nearest original record is their own.
+
+    Distance-based record linkage (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001, A
+    quantitative comparison of disclosure control methods for microdata). With N_i the original
+    records nearest to published record i, record i counts 1 / |N_i| if it is one of them, else
+    0: an intruder who has all original records guesses among those that are equally near. Of m
+    equal published records the sum is at most 1, since they share one N_i; so the share is at
+    most the number of distinct published records divided by n (`at_most`).
+
+    Parameters
+    ----------
+    original, protected : array_like, n x p
+        The same records before and after protection.
+    cells : array_like of n integers, optional
+        What is published unchanged about each record, such as its stratum: only records of the
+        same cell are compared. So are only those that miss the same variables.
+    scale : array_like of p numbers, optional
+        What each variable is multiplied with; 1 / its original standard deviation if left out.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    Linkage
+    """
+    before, after = as_pair(original, protected)
+    n = len(before)
+    unit = standard_scale(before) if scale is None else np.asarray(scale, dtype=np.float64)
+    before, after = before * unit, after * unit
+    seen = with_patterns(before, cells)
+    # Rows are numbered in order, so those of a cell follow one another.
+    first, member = distinct_rows(np.column_stack([seen, after]))
+    stops = np.cumsum(np.bincount(seen[first]))
+    hits, done, start = 0.0, 0, 0
+    for records in _runs(np.argsort(seen, kind="stable"), seen):
+        size, stop = len(records), int(stops[seen[records[0]]])
+
+        def part(fraction: float, done: int = done, size: int = size) -> None:
+            if progress is not None:
+                progress((done + fraction * size) / n)
+
+        known = np.flatnonzero(~np.isnan(before[records[0]]))
+        if len(known) == 0:
+            hits += 1.0
+        else:
+            points, asked = before[np.ix_(records, known)], after[np.ix_(first[start:stop], known)]
+            squares, _, ties = engine_for(points).nearest_records(points, asked, progress=part)
+            row = member[records] - start
+            own = _squares(points, asked[row])
+            hits += float(np.sum((own == squares[row]) / ties[row]))
+        done, start = done + size, stop
+        part(1.0)
+    return Linkage(hits / n, len(first) / n)
+
+
+def _squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Squared distances row by row, rounded as the engines do: variables in order."""
+    total = np.zeros(len(a))
+    for x, y in zip(a.T, b.T, strict=True):
+        total += (x - y) ** 2
+    return total
+
+
+def _runs(order: np.ndarray, key: np.ndarray) -> list[np.ndarray]:
+    """Cut indices that are sorted by a key where the key changes."""
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+
+
+def with_patterns(data: np.ndarray, cells: ArrayLike | None = None) -> np.ndarray:
+    """Number the records by cell and by which variables are missing: 0, 1, ..."""
+    given = np.zeros(len(data)) if cells is None else np.asarray(cells)
+    if given.shape != (len(data),):
+        raise InputError(
+            f"cells have shape {given.shape}; give one for each of {len(data)} records."
+        )
+    given = np.unique(given, return_inverse=True)[1]
+    missing = np.isnan(data)
+    columns = [given, *missing.T[missing.any(axis=0)]]
+    return distinct_rows(np.column_stack(columns).astype(np.float64))[1]
+
+
+def distinct_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first record of each distinct row, and the number of each record's row.
+
+    Missing values are equal to each other.
+    """
+    order = np.lexsort(matrix.T[::-1])
+    new = np.zeros(len(matrix), dtype=bool)
+    for column in matrix.T:
+        ranked = column[order]
+        new[1:] |= (ranked[1:] != ranked[:-1]) & ~(np.isnan(ranked[1:]) & np.isnan(ranked[:-1]))
+    number = np.empty(len(matrix), dtype=np.int64)
+    number[order] = np.cumsum(new)
+    new[0] = True
+    return order[new], number
+
+
+def interval_disclosure(original: ArrayLike, protected: ArrayLike) -> Intervals:
+    """Return the shares of original values that lie in an interval around the published ones.
+
+    `ranks` is the measure of Domingo-Ferrer and Torra (2001), A quantitative comparison of
+    disclosure control methods for microdata. The n published values of a variable are ranked;
+    around the rank of a published value (the mean rank of values that are equal) an interval
+    reaches p percent of n ranks down and up, and ends with the published values at the last
+    ranks within. The share of original values in the intervals of their own published values is
+    averaged over p = 1, 2, ... 10. `near` is the share within `NEAR` standard deviations of the
+    published value, as SDID of Mateo-Sanz, Sebe and Domingo-Ferrer (2004), Outlier protection in
+    continuous microdata masking.
+
+    Parameters
+    ----------
+    original, protected : array_like, n x p
+        The same records before and after protection.
+
+    Returns
+    -------
+    Intervals
+        NaN for a variable that is constant or empty in the original.
+    """
+    before, after = as_pair(original, protected)
+    ranks, near = np.full((2, before.shape[1]), np.nan)
+    spread = deviations(before)
+    for j in np.flatnonzero(varies(before)):
+        there = ~np.isnan(before[:, j])
+        order = np.argsort(after[there, j])
+        x, ranked = before[there, j][order], after[there, j][order]
+        near[j] = np.mean(np.abs(x - ranked) <= NEAR * spread[j])
+        n = len(ranked)
+        first = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
+        counts = np.diff(first, append=n)
+        # Twice the mean rank, counted from 0, is a whole number.
+        twice = 2 * first + counts - 1
+        shares = []
+        for percent in range(1, 11):
+            reach = 2 * percent * n  # hundredths of half ranks: exact
+            low = np.maximum(-((reach - 100 * twice) // 200), 0)
+            high = np.minimum((100 * twice + reach) // 200, n - 1)
+            above = np.repeat(ranked[low], counts) <= x
+            shares.append(np.mean(above & (x <= np.repeat(ranked[high], counts))))
+        ranks[j] = np.mean(shares)
+    return Intervals(ranks, near)
+
+
+def range_inference(
+    original: ArrayLike, protected: ArrayLike, cells: ArrayLike | None = None
+) -> Ranges:
+    """Return how well the neighbouring published values enclose the original ones.
+
+    2002 section 6 warns of it for individual ranking: the true value of a record in the i-th
+    group lies between the averages of groups i-1 and i+1, and where these are close it is as
+    good as known. Here the interval of a record goes from the next lower to the next higher
+    distinct published value of the variable; those of the lowest and the highest value are open
+    on that side and never narrow.
+
+    Parameters
+    ----------
+    original, protected : array_like, n x p
+        The same records before and after protection.
+    cells : array_like of n integers, optional
+        As in `record_linkage`: an intruder takes the neighbours in the cell of the record.
+
+    Returns
+    -------
+    Ranges
+        NaN for a variable that is constant or empty in the original.
+    """
+    before, after = as_pair(original, protected)
+    inside, width, narrow = np.full((3, before.shape[1]), np.nan)
+    spread = deviations(before)
+    cell = with_patterns(np.empty((len(before), 0)), cells)
+    for j in np.flatnonzero(varies(before)):
+        there = ~np.isnan(before[:, j])
+        x = before[there, j]
+        first, member = distinct_rows(np.column_stack([cell[there], after[there, j]]))
+        values, of_cell = after[there, j][first], cell[there][first]
+        edge = np.flatnonzero(np.diff(of_cell)) + 1
+        below = np.insert(values[:-1], 0, -np.inf)
+        above = np.append(values[1:], np.inf)
+        below[edge], above[edge - 1] = -np.inf, np.inf
+        within = (below[member] <= x) & (x <= above[member])
+        widths = ((above - below) / spread[j])[member]
+        inside[j] = np.mean(within)
+        # The higher of the two middle ones: the mean of a width and inf says nothing.
+        width[j] = np.partition(widths, len(widths) // 2)[len(widths) // 2]
+        narrow[j] = np.mean(within & (widths < NEAR))
+    return Ranges(inside, width, narrow)

@@ -1,0 +1,204 @@
+"""What the report says, as plain Python values: the JSON file and the source of the page.
+
+All shares are percentages, as the loss is.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..measures.groups import oversized
+from ..measures.risk import distinct_rows, record_linkage, with_patterns
+from ..measures.utility import as_pair, il1s, standard_scale, sums_of_squares
+from ..partition import numbered
+from .texts import summary
+from .variables import densities, structure, variables
+
+SHOWN_CATEGORIES = 12
+SHOWN_SIZES = 40
+
+
+def describe(
+    original: ArrayLike,
+    protected: ArrayLike,
+    *,
+    names: Sequence[str],
+    k: int | None,
+    labels: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+    sampling_weight: ArrayLike | None = None,
+    categories: Sequence[dict[str, Any]] | None = None,
+    made: dict[str, Any] | None = None,
+    alternatives: Sequence[dict[str, Any]] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> dict[str, Any]:
+    """Return all measures of one protection, ready for `json.dumps` and for `page`.
+
+    Parameters
+    ----------
+    original, protected : array_like, n x p
+        The same records before and after protection, in the original units. NaN is missing, in
+        the same places of both. p may be 0 if there are `categories`.
+    names : sequence of str
+        Names of the variables.
+    k : int or None
+        The least group size that was asked for, None if it is not known.
+    labels : array_like of int, (n,) or (n, p), optional
+        Group of each record, or of each value (individual ranking); negative is none. If left
+        out, groups are the records that are published alike.
+    cells : array_like of n integers, optional
+        What is published unchanged about each record, such as its stratum: an intruder compares
+        only records of one cell.
+    scale : array_like of p numbers, optional
+        What each variable is multiplied with for loss and distances; 1 / its original standard
+        deviation if left out.
+    sampling_weight : array_like of n numbers, optional
+        Adds weighted means and standard deviations.
+    categories : sequence of dict, optional
+        Ordinal and nominal variables: "name", "kind", and the texts "before" and "after".
+    made : dict, optional
+        What was done and with what: shown as it is, in its order.
+    alternatives : sequence of dict, optional
+        Other runs for the risk-utility map: "method", "k", "loss" and "risk" (the linkage), both
+        in percent, and "seconds".
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    dict
+        Only dicts, lists, texts, numbers, and None for what is not defined.
+    """
+    before, after = as_pair(original, protected)
+    n, p = before.shape
+    names = [str(name) for name in names]
+    if len(names) != p:
+        raise InputError(f"{len(names)} names for {p} variables; give one for each.")
+    compared = [_category(n, **category) for category in categories or ()]
+    published = [np.asarray(category["after"], dtype=str) for category in categories or ()]
+    seen = with_patterns(before, cells)
+    groups = _groups(after, seen, published, labels)
+    sizes = [numbered(part[part >= 0])[1] for part in np.atleast_2d(groups.T) if (part >= 0).any()]
+    if not sizes:
+        raise InputError("labels are all negative: no record is in a group.")
+    all_sizes = np.concatenate(sizes)
+
+    unit = standard_scale(before) if scale is None else np.asarray(scale, dtype=np.float64)
+    sums = sums_of_squares(before, after, unit)
+    sse, sst = float(sums.sse.sum()), float(sums.sst.sum())
+    link = record_linkage(before, after, cells, scale=unit, progress=progress) if p else None
+    weight = None if sampling_weight is None else np.asarray(sampling_weight, dtype=np.float64)
+    rows = variables(before, after, names, cells=seen, sums=sums, weight=weight)
+    content = {
+        "records": n,
+        "variables": p,
+        "k": k,
+        "groups": len(all_sizes),
+        "smallest": all_sizes.min(),
+        "largest": all_sizes.max(),
+        "individual": groups.ndim == 2,
+        "cells": seen.max() + 1,
+        "missing": np.count_nonzero(np.isnan(before)),
+        "loss": 100 * sse / sst if sst > 0 else 0.0,
+        "sse": sse,
+        "ssa": sums.ssa.sum(),
+        "sst": sst,
+        "il1s": il1s(before, after).total if p else None,
+        "risk": {
+            "linkage": 100 * link.share if link else None,
+            "linkage_at_most": 100 * link.at_most if link else None,
+            **{
+                name: _mean(row["risk"][name] for row in rows)
+                for name in ("ranks", "near", "inside", "narrow")
+            },
+        },
+        "oversized": oversized(np.repeat(np.arange(len(all_sizes)), all_sizes), k)._asdict()
+        if k
+        else None,
+        **structure(before, after, names),
+        "by_variable": rows,
+        "densities": densities(before, after, names, sums.sse),
+        "group_sizes": _sizes(all_sizes),
+        "categories": compared,
+        "made": {str(key): _text(value) for key, value in (made or {}).items()},
+        "alternatives": [dict(row) for row in alternatives or ()],
+    }
+    plain = _plain(content)
+    return {"summary": summary(plain), **plain}
+
+
+def _groups(
+    after: np.ndarray, cells: np.ndarray, published: list[np.ndarray], labels: ArrayLike | None
+) -> np.ndarray:
+    """The labels given, or else numbers of the distinct published records of each cell."""
+    if labels is None:
+        codes = [np.unique(texts, return_inverse=True)[1] for texts in published]
+        return distinct_rows(np.column_stack([cells, *codes, after]))[1]
+    groups = np.asarray(labels)
+    if groups.shape not in (after.shape[:1], after.shape):
+        raise InputError(
+            f"labels have shape {groups.shape} for records of shape {after.shape}; give one label "
+            "for each record, or one for each value."
+        )
+    return groups
+
+
+def _sizes(sizes: np.ndarray) -> list[dict[str, Any]]:
+    """Numbers of groups by size, in classes of equal width if there are many sizes."""
+    low, high = int(sizes.min()), int(sizes.max())
+    width = -(-(high - low + 1) // SHOWN_SIZES)
+    counts = np.bincount((sizes - low) // width)
+    return [
+        {"from": low + i * width, "to": min(low + (i + 1) * width - 1, high), "groups": count}
+        for i, count in enumerate(counts)
+    ]
+
+
+def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike) -> dict[str, Any]:
+    """How often a category was changed, and how often each occurs before and after."""
+    old, new = np.asarray(before, dtype=str), np.asarray(after, dtype=str)
+    if old.shape != (n,) or new.shape != (n,):
+        raise InputError(f"category {name!r} does not have {n} values before and after.")
+    found, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
+    counts = [np.bincount(part, minlength=len(found)) for part in (codes[:n], codes[n:])]
+    shares = [100 * count / n for count in counts]
+    order = np.argsort(-counts[0], kind="stable")
+    shown, rest = order[:SHOWN_CATEGORIES], order[SHOWN_CATEGORIES:]
+    rows = [{"name": found[i], "before": shares[0][i], "after": shares[1][i]} for i in shown]
+    if len(rest):
+        sums = [share[rest].sum() for share in shares]
+        rows.append({"name": f"{len(rest)} others", "before": sums[0], "after": sums[1]})
+    return {
+        "name": str(name),
+        "kind": str(kind),
+        "changed": 100 * np.mean(old != new),
+        "categories": rows,
+    }
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else np.nan
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Python's own types throughout, None for what is not finite."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (np.generic, np.ndarray)):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

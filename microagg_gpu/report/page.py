@@ -1,0 +1,91 @@
+"""The report as one HTML file that needs nothing else: no scripts, no fonts, no network."""
+
+from html import escape
+from typing import Any
+
+from . import sections
+from .style import STYLE
+from .texts import count, percent
+
+WARNING = (
+    "This report shows facts about the original records. It is for those who protect the data, "
+    "not for publication."
+)
+
+
+def page(content: dict[str, Any]) -> str:
+    """Return the report as HTML.
+
+    Parameters
+    ----------
+    content : dict
+        What `describe` returned, or the same read back from JSON.
+
+    Returns
+    -------
+    str
+        A whole document. Every text from the content is escaped.
+    """
+    parts = [
+        ("done", "What was done", sections.done(content)),
+        ("utility", "Utility", sections.utility(content)),
+        ("variables", "Variables", sections.variables(content)),
+        ("correlations", "Correlations", sections.correlations(content)),
+        ("groups", "Groups", sections.groups(content)),
+        ("risk", "Risk", sections.risk(content)),
+        ("alternatives", "Alternatives", sections.alternatives(content)),
+        ("reading", "How to read this", sections.reading()),
+    ]
+    links = "".join(f'<a href="#{key}">{title}</a>' for key, title, _ in parts)
+    body = "".join(
+        f'<section id="{key}"><h2>{title}</h2>{text}</section>' for key, title, text in parts
+    )
+    sentences = "".join(f"<li>{escape(text)}</li>" for text in content["summary"])
+    size = f"{count(content['records'], 'record')}, {count(content['variables'], 'variable')}"
+    if content["k"]:
+        size += f", k\N{THIN SPACE}=\N{THIN SPACE}{content['k']}"
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="robots" content="noindex"><title>Microaggregation report</title>'
+        f"<style>{STYLE}</style></head><body>"
+        f'<header><div><h1>Microaggregation report</h1><p class="lead">{size}</p>'
+        f'<p class="warn">{WARNING}</p>'
+        f'<nav aria-label="Sections">{links}</nav></div></header>'
+        f'<main>{_keys(content)}<ul class="summary">{sentences}</ul>{body}</main>'
+        f"<footer><div><p>{WARNING}</p><p>Made by microagg_gpu.</p></div></footer></body></html>\n"
+    )
+
+
+def _keys(content: dict[str, Any]) -> str:
+    risk, k = content["risk"], content["k"]
+    unit = "values" if content["individual"] else "records"
+    size = f"{content['smallest']:,} {unit} in the smallest"
+    keys = [
+        (
+            "Information loss",
+            percent(content["loss"]),
+            "of the variation, 100\N{MIDDLE DOT}SSE/SST",
+        ),
+        (
+            "Groups",
+            f"{content['groups']:,}",
+            size + (f" (k\N{THIN SPACE}=\N{THIN SPACE}{k})" if k else ""),
+        ),
+        (
+            "Linkage risk",
+            percent(risk["linkage"]),
+            f"of records linked to their own; at most {percent(risk['linkage_at_most'])} possible",
+        ),
+        (
+            "Interval disclosure",
+            percent(risk["ranks"]),
+            "of values within 1 to 10\N{NO-BREAK SPACE}% of the ranks, averaged",
+        ),
+    ]
+    cells = "".join(
+        f'<div><dt>{name}</dt><dd><div class="figure">{figure}</div>'
+        f'<div class="note">{note}</div></dd></div>'
+        for name, figure, note in keys
+    )
+    return f'<dl class="keys">{cells}</dl>'
