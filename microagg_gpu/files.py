@@ -1,263 +1,354 @@
-"""CSV files: every cell kept as text, only the chosen columns read as numbers and replaced."""
+"""Data files: CSV, Parquet and Arrow; only the chosen columns are read as numbers and replaced."""
 
-import csv
-import io
-import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from itertools import islice
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from . import numerals, textfiles
+from .alike import equal_columns, group_codes, group_sizes
 from .errors import InputError
+from .storage import (
+    check_target,
+    kind_of,
+    read_bytes,
+    read_table,
+    sync,
+    whole_file,
+    write_bytes,
+    write_table,
+)
+from .textfiles import TextForm
 
-DELIMITERS = (",", ";", "\t", "|")
-MISSING = {"", "na", "n/a", "nan", "null"}
-_BOM = "\ufeff"
+__all__ = [
+    "DataFile",
+    "TextForm",
+    "check_target",
+    "group_sizes",
+    "read_file",
+    "verify",
+    "whole_file",
+    "write_file",
+]
 
 
 @dataclass(frozen=True)
-class CsvFile:
-    """A CSV file in memory.
+class DataFile:
+    """A data file in memory.
 
     Attributes
     ----------
     path : Path
         Where it was read, for messages.
-    header : list of str
-        Names of the columns.
-    rows : list of list of str
-        The cells of each record, as text.
-    lines : list of int
-        The line of the file on which each record begins.
-    delimiter, newline, bom : str
-        How the file is written: a copy is written the same way.
+    table : pa.Table
+        Its columns: of a CSV file as text, each cell as it is in the file, without quotation
+        marks and without nulls; of other files in their types.
+    text : TextForm or None
+        How a CSV file is written; None for other files.
+    missing : mapping of str to str
+        What a CSV file holds for a missing value, of columns that were replaced.
     """
 
     path: Path
-    header: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-    delimiter: str
-    newline: str
-    bom: str
+    table: pa.Table
+    text: TextForm | None
+    missing: Mapping[str, str] = field(default_factory=dict)
 
-    def positions(self, columns: Sequence[str] | None) -> list[int]:
-        """Positions of the named columns, of all by default; spaces around a name do not count."""
-        names = [name.strip() for name in self.header]
-        if columns is None:
-            if all(_is_number(name) for name in names):
+    def resolve(self, names: Sequence[str] | None) -> list[str]:
+        """Exact names of columns, of all by default; spaces around a name do not count."""
+        exact = {name.strip(): name for name in self.table.column_names}
+        if names is None:
+            if self.text is not None and all(map(numerals.is_number, exact)):
                 raise InputError(
                     f"the first line of {self.path} holds only numbers, so the line of column "
                     "names seems to be missing: add it, or name the columns with --columns"
                 )
-            return list(range(len(names)))
-        chosen = []
-        for column in map(str.strip, columns):
-            if column not in names:
+            return list(exact.values())
+        chosen: list[str] = []
+        for name in map(str.strip, names):
+            if name not in exact:
+                one = self.text is not None and len(exact) == 1
                 raise InputError(
-                    f"column {column!r} is not in {self.path}, which has: {', '.join(names)}"
+                    f"column {name!r} is not in {self.path}, which has: {_listed(exact)}"
+                    + ("; if that is more than one, give --delimiter" if one else "")
                 )
-            if names.index(column) in chosen:
-                raise InputError(f"column {column!r} is chosen twice: name each column once")
-            chosen.append(names.index(column))
+            if exact[name] in chosen:
+                raise InputError(f"column {name!r} is chosen twice: name each column once")
+            chosen.append(exact[name])
         return chosen
 
-    def numbers(self, chosen: Sequence[int]) -> np.ndarray:
-        """Read columns as float64, of shape (n, p); refuse text, missing and infinite values."""
-        values = np.empty((len(self.rows), len(chosen)))
-        for place, j in enumerate(chosen):
-            try:
-                values[:, place] = [_number(row[j]) for row in self.rows]
-            except ValueError:
-                raise InputError(self._not_numeric(j)) from None
-        for what, test in (("missing", np.isnan), ("infinite or too large", np.isinf)):
-            found = test(values)
-            if found.any():
-                raise InputError(self._not_usable(found, chosen, what))
-        return values
+    def with_numbers(self, names: Sequence[str]) -> pa.Table:
+        """The table with columns read as numbers; missing values are null, infinite ones refused.
 
-    def replaced(self, chosen: Sequence[int], values: np.ndarray) -> "CsvFile":
-        """A copy with new numbers in the chosen columns, in the fewest digits that give them."""
-        rows = [row.copy() for row in self.rows]
-        for row, numbers in zip(rows, values.tolist(), strict=True):
-            for j, number in zip(chosen, numbers, strict=True):
-                row[j] = repr(number)
-        return replace(self, rows=rows)
+        Text becomes int64 if it is whole numbers only, else float64. Numbers of typed files stay
+        in their type, but half precision becomes single.
+        """
+        table = self.table
+        infinite = {}
+        for name in names:
+            column = self._numbers(name)
+            if column is None:
+                raise InputError(self._not_numeric(name))
+            if _any_infinite(column):
+                infinite[name] = pc.is_inf(column).fill_null(False).to_numpy()
+            table = _with_column(table, name, column)
+        if infinite:
+            raise InputError(
+                f"{sum(map(np.count_nonzero, infinite.values()))} values of {self.path} are "
+                f"infinite or too large, in column {self.where(infinite)}: correct them or leave "
+                "out those records"
+            )
+        return table
 
-    def _not_numeric(self, j: int) -> str:
-        bad = [i for i, row in enumerate(self.rows) if not _is_number(row[j])]
-        numeric = [
-            name.strip()
-            for place, name in enumerate(self.header)
-            if all(_is_number(row[place]) for row in self.rows)
+    def numeric_columns(self) -> list[str]:
+        """Names of the columns that `with_numbers` takes, unless all is missing in them."""
+        found = []
+        for name in self.table.column_names:
+            column = self._numbers(name)
+            if column is None or column.null_count == len(column):
+                continue
+            if not _any_infinite(column):
+                found.append(name)
+        return found
+
+    def places(self, records: Sequence[int]) -> list[str]:
+        """Where records stand, as "line 3" of a CSV file or "record 2" of another."""
+        places = [f"record {record + 1}" for record in records]
+        if self.text is None:
+            return places
+        raw = read_bytes(self.path, kind_of(self.path)[1])
+        lines = textfiles.line_numbers(self.path, raw, self.text, list(records))
+        # The file may be another by now, such as a pipe, which is read only once.
+        return [f"line {a}" if a else b for a, b in zip(lines, places, strict=True)]
+
+    def where(self, marks: Mapping[str, np.ndarray]) -> str:
+        """Say how many records of each column are marked, and where the first one stands."""
+        marks = {name: mark for name, mark in marks.items() if mark.any()}
+        shown = dict(list(marks.items())[:5])
+        places = self.places([int(mark.argmax()) for mark in shown.values()])
+        parts = [
+            f"{name.strip()} ({np.count_nonzero(mark)}, the first on {place})"
+            for (name, mark), place in zip(shown.items(), places, strict=True)
         ]
-        choose = ",".join(numeric[:12] + ["..."] * (len(numeric) > 12))
+        more = len(marks) - len(shown)
+        return ", ".join(parts) + (f" and {more} more columns" if more else "")
+
+    def replaced(
+        self,
+        protected: pa.Table,
+        names: Sequence[str],
+        kept: np.ndarray | None = None,
+        *,
+        drop: Sequence[str] = (),
+        added: Mapping[str, Any] | None = None,
+    ) -> "DataFile":
+        """A file with other values in some columns.
+
+        Where a column of a CSV file spells missing values in several ways, all get the most
+        common one: the way would tell records apart that are to be alike.
+
+        Parameters
+        ----------
+        protected : pa.Table
+            The new columns, for the kept records only.
+        names : sequence of str
+            Columns that are replaced, by their exact names.
+        kept : ndarray of bool, optional
+            Which records remain; all by default.
+        drop : sequence of str, optional
+            Columns that are left out.
+        added : mapping of str to array, optional
+            New columns, at the end.
+        """
+        table = self.table if kept is None else self.table.filter(pa.array(kept))
+        missing = dict(self.missing)
+        stale = set(drop)
+        for name in names:
+            old, new = table[name], protected[name]
+            if self.text is not None and pa.types.is_string(old.type) and new.null_count:
+                missing[name] = _most_common(old.filter(pc.is_null(new)))
+            if old.type != new.type:
+                stale.add(name)
+            table = _with_column(table, name, new)
+        table = table.select([name for name in table.column_names if name not in drop])
+        for name, values in (added or {}).items():
+            if name.strip() in (there.strip() for there in table.column_names):
+                raise InputError(f"column {name!r} is in {self.path} already: give another name")
+            table = table.append_column(name, pa.array(values))
+        table = table.replace_schema_metadata(_forget(table.schema.metadata, stale, set(drop)))
+        return DataFile(self.path, table, self.text, missing)
+
+    def _numbers(self, name: str) -> pa.ChunkedArray | None:
+        column = self.table[name]
+        kind = column.type
+        if self.text is not None and pa.types.is_string(kind):
+            return numerals.read_numbers(column, self.text.decimal)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            return numerals.without_nan(column)
+        return None
+
+    def _not_numeric(self, name: str) -> str:
+        numeric = [name.strip() for name in self.numeric_columns()]
+        choose = f"choose --columns {','.join(numeric[:12] + ['...'] * (len(numeric) > 12))}"
+        what = f"column {name.strip()!r} of {self.path} is not numeric"
+        cells = self.table[name]
+        if self.text is None:
+            return f"{what} but {cells.type}: " + (choose if numeric else "no column is")
+        bad = numerals.not_numbers(cells, self.text.decimal)
+        first = int(bad.argmax())
+        cell = cells[first].as_py()
+        advice = numerals.advice(cell, self.text.decimal) or "correct them" + (
+            f", or {choose}" if numeric else ""
+        )
         return (
-            f"column {self.header[j].strip()!r} of {self.path} is not numeric: {len(bad)} of "
-            f"{len(self.rows)} values are not numbers, the first {_shown(self.rows[bad[0]][j])} "
-            f"on line {self.lines[bad[0]]}: correct them, or choose --columns {choose}"
+            f"{what}: {np.count_nonzero(bad)} of {len(bad)} values are not numbers, the first "
+            f"{_shown(cell)} on {self.places([first])[0]}: {advice}"
         )
 
-    def _not_usable(self, found: np.ndarray, chosen: Sequence[int], what: str) -> str:
-        where = [
-            f"{self.header[j].strip()} ({count}, the first on line {self.lines[first]})"
-            for j, count, first in zip(chosen, found.sum(axis=0), found.argmax(axis=0), strict=True)
-            if count
-        ]
-        more = f" and {len(where) - 5} more columns" if len(where) > 5 else ""
-        return (
-            f"{found.sum()} values of {self.path} are {what}, in column {', '.join(where[:5])}"
-            f"{more}: fill them in or leave out those records"
-        )
+
+def _any_infinite(column: pa.ChunkedArray) -> bool:
+    return pa.types.is_floating(column.type) and bool(pc.any(pc.is_inf(column)).as_py())
 
 
-def _number(cell: str) -> float:
-    if "_" in cell:  # Python's own spelling of thousands
-        raise ValueError(cell)
-    try:
-        return float(cell)
-    except ValueError:
-        if cell.strip().casefold() in MISSING:
-            return float("nan")
-        raise
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        _number(cell)
-    except ValueError:
-        return False
-    return True
+def _listed(names: Iterable[str]) -> str:
+    """Names in one line."""
+    shown = [" ".join(name.split()) for name in names]
+    more = f" and {len(shown) - 40} more" if len(shown) > 40 else ""
+    return ", ".join(shown[:40]) + more
 
 
 def _shown(cell: str) -> str:
     return repr(cell if len(cell) <= 40 else cell[:37] + "...")
 
 
-def read_csv(path: Path, delimiter: str | None = None) -> CsvFile:
-    """Read a CSV file in UTF-8 with a header.
+def _most_common(cells: pa.ChunkedArray) -> str:
+    counts = pc.value_counts(cells).to_pylist()
+    return max(counts, key=lambda one: one["counts"])["values"] if counts else ""
+
+
+def _with_column(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
+    place = table.column_names.index(name)
+    old = table.schema.field(place)
+    new = old.with_type(column.type).with_nullable(old.nullable or column.null_count > 0)
+    return table.set_column(place, new, column)
+
+
+def _forget(
+    metadata: dict[bytes, bytes] | None, stale: set[str], gone: set[str]
+) -> dict[bytes, bytes] | None:
+    """Take what pandas noted about columns of another type now, or gone, out of the metadata."""
+    if not metadata or b"pandas" not in metadata or not stale:
+        return metadata
+    notes = json.loads(metadata[b"pandas"])
+    notes["columns"] = [one for one in notes["columns"] if one.get("field_name") not in stale]
+    notes["index_columns"] = [
+        one for one in notes["index_columns"] if not (isinstance(one, str) and one in gone)
+    ]
+    return {**metadata, b"pandas": json.dumps(notes).encode()}
+
+
+# Reading
+
+
+def read_file(
+    path: Path, *, delimiter: str | None = None, encoding: str | None = None, decimal: str = "."
+) -> DataFile:
+    """Read a data file; its ending says which kind it is, an unknown ending means CSV.
 
     Parameters
     ----------
+    path : Path
+        .parquet and .pq are Parquet files, .arrow, .feather and .ipc Arrow files; all others are
+        CSV files with a header, compressed if they end with .gz, .bz2, .zst or .lz4.
     delimiter : str, optional
-        What parts the cells; found among comma, semicolon, tab and bar by default.
+        What parts the cells of a CSV file; found among comma, semicolon, tab and bar by default.
+    encoding : str, optional
+        Of a CSV file; UTF-8 by default, and UTF-16 with a byte order mark.
+    decimal : str, optional
+        The decimal mark of a CSV file, a point or a comma.
     """
-    text = _read_text(path)
-    bom = _BOM if text.startswith(_BOM) else ""
-    text = text.removeprefix(_BOM)
-    if not text.strip():
-        raise InputError(f"{path} is empty: it needs a header and a line for each record")
-    delimiter = delimiter or _sniff(text)
-    header, rows, lines = _parse(path, text, delimiter)
-    names = Counter(name.strip() for name in header)
-    twice = [repr(name) for name, count in names.items() if count > 1]
-    if twice:
-        raise InputError(f"column names of {path} appear twice ({', '.join(twice)}): rename them")
-    if not rows:
-        raise InputError(f"{path} has a header and no records")
-    first_line = io.StringIO(text, newline="").readline()
-    newline = first_line[len(first_line.rstrip("\r\n")) :] or os.linesep
-    return CsvFile(path, header, rows, lines, delimiter, newline, bom)
+    return _read(path, path, delimiter=delimiter, encoding=encoding, decimal=decimal)
 
 
-def _read_text(path: Path) -> str:
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist") from None
-    except IsADirectoryError:
-        raise InputError(f"{path} is a directory: give a CSV file") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not a text file in UTF-8 (byte {error.start + 1} is "
-            f"0x{error.object[error.start]:02X}): save it as CSV in UTF-8"
-        ) from None
-    if "\0" in text:
-        raise InputError(f"{path} is not a text file in UTF-8: save it as CSV in UTF-8")
-    return text
+def _read(path: Path, kind: Path, **text_options: Any) -> DataFile:
+    form, compression = kind_of(kind)
+    if form == "CSV":
+        table, text = textfiles.parse(path, read_bytes(path, compression), **text_options)
+        if not table.num_rows:
+            raise InputError(f"{path} has a header and no records")
+        return DataFile(path, table, text)
+    table = read_table(path, form)
+    textfiles.check_names(path, table.column_names)
+    if not table.num_rows or not table.num_columns:
+        raise InputError(f"{path} has no records")
+    return DataFile(path, table, None)
 
 
-def _reader(text: str, delimiter: str) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+# Writing
 
 
-def _sniff(text: str) -> str:
-    """The delimiter that gives most of the first 100 lines the width of a header of 2 or more."""
+def write_file(file: DataFile, path: Path, kind: Path) -> None:
+    """Write a data file, of the kind that the ending of `kind` says; see `read_file`.
 
-    def score(delimiter: str) -> tuple[float, int]:
-        widths = []
-        with suppress(csv.Error):
-            for row in islice(_reader(text, delimiter), 100):
-                widths.append(len(row))
-        if not widths or widths[0] < 2:
-            return 0.0, 0
-        return widths.count(widths[0]) / len(widths), widths[0]
-
-    return max(DELIMITERS, key=score)
-
-
-def _parse(path: Path, text: str, delimiter: str) -> tuple[list[str], list[list[str]], list[int]]:
-    reader = _reader(text, delimiter)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    last = 0
-    try:
-        for row in reader:
-            rows.append(row)
-            lines.append(last + 1)
-            last = reader.line_num
-    except csv.Error as error:
-        raise InputError(
-            f"{path} cannot be read as CSV from line {last + 1} on: {error}; look for a quotation "
-            "mark that is not closed"
-        ) from None
-    while not rows[-1]:  # empty lines at the end
-        rows.pop()
-    if not rows[0]:
-        raise InputError(f"line 1 of {path} is empty: the names of the columns belong there")
-    for row, line in zip(rows, lines, strict=False):
-        if len(row) != len(rows[0]):
-            raise InputError(
-                f"line {line} of {path} has {_cells(len(row))} and the header {len(rows[0])}: "
-                "give each line as many cells as the header"
-            )
-    return rows[0], rows[1:], lines[1 : len(rows)]
-
-
-def _cells(count: int) -> str:
-    return f"{count or 'no'} cell{'' if count == 1 else 's'}"
-
-
-def write_csv(table: CsvFile, path: Path) -> None:
-    """Write a file in the way its original was written."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(table.bom)
-        # Python 3.11 quotes a carriage return in a cell only if it ends lines as well.
-        ends = SimpleNamespace(write=lambda line: file.write(line[:-2] + table.newline))
-        writer = csv.writer(ends, delimiter=table.delimiter, lineterminator="\r\n")
-        writer.writerow(table.header)
-        writer.writerows(table.rows)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def verify(path: Path, original: CsvFile, chosen: Sequence[int], k: int, whole: bool) -> int:
-    """Read a protected file again and count its records that are alike.
+    A CSV file is written in the way of its original.
 
     Parameters
     ----------
-    chosen : sequence of int
-        The protected columns.
-    whole : bool
-        Whether records are alike in all protected columns; if not, in each by itself.
+    path : Path
+        The file to write, under a temporary name.
+    kind : Path
+        The name that it will get.
+    """
+    form, compression = kind_of(kind)
+    try:
+        if form == "CSV":
+            texts, text_form = _as_text(file, kind), _text_form(file, kind)
+            write_bytes(lambda send: textfiles.write(texts, text_form, send), path, compression)
+        else:
+            write_table(file.table, path, form)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
+        raise InputError(f"{kind} cannot be written as {form}: {error}") from None
+    sync(path)
+
+
+def _text_form(file: DataFile, kind: Path) -> TextForm:
+    names = [part.lower() for part in kind.suffixes]
+    return file.text or TextForm(delimiter="\t" if ".tsv" in names else ",")
+
+
+def _as_text(file: DataFile, kind: Path) -> pa.Table:
+    decimal = _text_form(file, kind).decimal
+    columns = []
+    for name in file.table.column_names:
+        column = file.table[name]
+        try:
+            columns.append(numerals.spell(column, decimal, file.missing.get(name, "")))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(
+                f"column {name!r} cannot be written as CSV, being {column.type}: leave it out, "
+                "or write Parquet"
+            ) from None
+    return pa.table(columns, names=file.table.column_names)
+
+
+def verify(
+    path: Path, kind: Path, expected: DataFile, views: Sequence[Sequence[str]], k: int
+) -> int:
+    """Read a written file again, compare every cell, and count the records that are alike.
+
+    Parameters
+    ----------
+    path, kind : Path
+        As given to `write_file`.
+    expected : DataFile
+        What was to be written.
+    views : sequence of sequence of str
+        Columns in which, taken together, each record must be one of k that are alike.
 
     Returns
     -------
@@ -267,50 +358,40 @@ def verify(path: Path, original: CsvFile, chosen: Sequence[int], k: int, whole: 
     Raises
     ------
     RuntimeError
-        If that is less than k, or anything else in the file was changed.
+        If that is less than k, or a cell is not what it should be.
     """
-    written = read_csv(path, original.delimiter)
-    kept = [j for j in range(len(original.header)) if j not in set(chosen)]
-    same = written.header == original.header and all(
-        new[j] == old[j] for new, old in zip(written.rows, original.rows, strict=True) for j in kept
+    form = _text_form(expected, kind)
+    try:
+        written = _read(
+            path, kind, delimiter=form.delimiter, encoding=form.encoding, decimal=form.decimal,
+            ours=True,
+        )  # fmt: skip
+    except InputError as error:
+        raise RuntimeError(f"internal error: the written file cannot be read: {error}") from None
+    same = written.table.column_names == expected.table.column_names and all(
+        _same(written, expected, name) for name in expected.table.column_names
     )
     if not same:
-        raise RuntimeError("internal error: the written file differs from the original elsewhere")
-    views = [list(chosen)] if whole else [[j] for j in chosen]
-    least = min(
-        min(Counter(tuple(row[j] for j in view) for row in written.rows).values()) for view in views
-    )
+        raise RuntimeError("internal error: the written file differs from what was to be written")
+    counts = [np.bincount(group_codes(written.table, view)) for view in views]
+    least = min((int(count.min()) for count in counts), default=written.table.num_rows)
     if least < k:
         raise RuntimeError(f"internal error: {least} records are alike in the file, not k={k}")
     return least
 
 
-def check_target(target: Path, sources: Sequence[Path], force: bool) -> None:
-    """Refuse a target that cannot or should not be written, before any work is done."""
-    if any(os.path.realpath(target) == os.path.realpath(source) for source in sources):
-        raise InputError(f"{target} is named twice: give each file a name of its own")
-    if target.is_dir():
-        raise InputError(f"{target} is a directory: give the name of a file")
-    if target.exists() and not force:
-        raise InputError(f"{target} exists: give another name, or --force to replace it")
-    if not target.parent.is_dir():
-        raise InputError(f"{target} cannot be written: {target.parent} is not a directory")
-    with whole_file(target) as temporary:
-        temporary.touch()
-        temporary.unlink()
-
-
-@contextmanager
-def whole_file(target: Path) -> Iterator[Path]:
-    """Yield a temporary name beside the target, which takes its place if all goes well."""
-    real = Path(os.path.realpath(target))
-    temporary = real.with_name(f".{real.stem}.{os.getpid()}{real.suffix}")
-    try:
-        yield temporary
-        if temporary.exists():
-            os.replace(temporary, real)
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
+def _same(written: DataFile, expected: DataFile, name: str) -> bool:
+    cells, wanted = written.table[name], expected.table[name]
+    if written.text is not None and not pa.types.is_floating(wanted.type):
+        cells = cells.cast(pa.large_string())
+        wanted = numerals.spell(wanted, ".", expected.missing.get(name, ""))
+    elif written.text is not None:
+        gaps = cells.filter(pc.is_null(wanted))
+        if pc.any(pc.not_equal(gaps, expected.missing.get(name, ""))).as_py():
+            return False
+        numbers = numerals.read_numbers(cells, written.text.decimal)
+        if numbers is None:
+            return False
+        wanted = numerals.without_nan(wanted)
+        cells = numbers.cast(wanted.type, safe=False)
+    return equal_columns(cells, wanted)

@@ -1,0 +1,138 @@
+"""What lies on the disk: formats and compressions by the ending of a name, and the target."""
+
+import gzip
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from .errors import InputError
+
+_FORMATS = {
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
+}
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+# All that Arrow raises for content that is not what it should be; not the want of memory.
+_BROKEN = (OSError, ValueError, LookupError, TypeError, NotImplementedError)
+
+
+def kind_of(path: Path) -> tuple[str, str | None]:
+    """The format and the compression that the ending of a name says."""
+    ending = path.suffix.lower()
+    return _FORMATS.get(ending, "CSV"), _COMPRESSIONS.get(ending)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a directory: give a file") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    with file:
+        yield file
+
+
+def read_bytes(path: Path, compression: str | None) -> bytes:
+    """The content of a file, decompressed."""
+    with _opened(path) as file:
+        try:
+            if compression is None:
+                return file.read()
+            with pa.CompressedInputStream(file, compression) as stream:
+                return stream.read()
+        except _BROKEN as error:
+            why = (
+                getattr(error, "strerror", None) or f"it is no {compression} file, or a broken one"
+            )
+            raise InputError(f"{path} cannot be read: {why}") from None
+
+
+def read_table(path: Path, form: str) -> pa.Table:
+    """The table in a Parquet or Arrow file, which may be an Arrow stream as well."""
+    with _opened(path) as file:
+        try:
+            if form == "Parquet":
+                table = pa.parquet.ParquetFile(file).read()
+            else:
+                stream = file.read(6) != b"ARROW1"
+                file.seek(0)
+                table = (pa.ipc.open_stream if stream else pa.ipc.open_file)(file).read_all()
+            table.validate(full=True)  # or a broken file could end the process later
+        except _BROKEN:
+            raise InputError(
+                f"{path} cannot be read as {form}: it is no such file, or a broken one"
+            ) from None
+    return table
+
+
+def write_table(table: pa.Table, path: Path, form: str) -> None:
+    """Write a Parquet or Arrow file."""
+    with path.open("wb") as target:
+        if form == "Parquet":
+            pa.parquet.write_table(table, target)
+        else:
+            options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
+            with pa.ipc.new_file(target, table.schema, options=options) as writer:
+                writer.write_table(table)
+
+
+def write_bytes(produce: Callable[[Any], None], path: Path, compression: str | None) -> None:
+    """Write what a function sends, compressed."""
+    with path.open("wb") as target:
+        if compression is None:
+            produce(target.write)
+        elif compression == "gzip":  # Arrow takes its slowest level
+            with gzip.GzipFile(fileobj=target, mode="wb", compresslevel=6, mtime=0) as stream:
+                produce(stream.write)
+        else:
+            with pa.CompressedOutputStream(target, compression) as stream:
+                produce(stream.write)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file is on the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def check_target(target: Path, sources: Sequence[Path], force: bool) -> None:
+    """Refuse a target that cannot or should not be written, before any work is done."""
+    if any(os.path.realpath(target) == os.path.realpath(source) for source in sources):
+        raise InputError(f"{target} is named twice: give each file a name of its own")
+    if target.is_dir():
+        raise InputError(f"{target} is a directory: give the name of a file")
+    if target.exists() and not force:
+        raise InputError(f"{target} exists: give another name, or --force to replace it")
+    if not target.parent.is_dir():
+        raise InputError(f"{target} cannot be written: {target.parent} is not a directory")
+    with whole_file(target) as temporary:
+        temporary.touch()
+        temporary.unlink()
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Yield a temporary name beside the target, which takes its place if all goes well."""
+    real = Path(os.path.realpath(target))
+    temporary = real.with_name(f".{real.stem}.{os.getpid()}{real.suffix}")
+    try:
+        yield temporary
+        if temporary.exists():
+            os.replace(temporary, real)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
