@@ -20,8 +20,8 @@ import numpy as np
 from microagg_gpu.kernels import engine_for
 
 from microagg_gpu import METHODS, microaggregate
-from microagg_gpu.api import prepare
 from microagg_gpu.partition import Partition
+from microagg_gpu.run import prepare
 from microagg_gpu.table import read
 
 Task = dict[str, Any]
@@ -69,7 +69,7 @@ def watched_compiler() -> Any:
 
 def standardized(data: np.ndarray) -> np.ndarray:
     """The matrix that methods work on."""
-    return prepare(read(data, None), True, None, "auto")
+    return prepare(read(data), 1).points
 
 
 def digest(labels: np.ndarray, k: int) -> str:
@@ -161,7 +161,7 @@ def on_gpu(task: Task, data: np.ndarray) -> dict[str, Any]:
     given = {"engine": "cuda", **task["options"]}
 
     def points_of(records: np.ndarray) -> Any:
-        return prepare(read(records, None), True, None, device, "cuda")
+        return prepare(read(records), 1, device=device, engine="cuda").points
 
     warm_up, _ = timed(lambda: run(points_of(sample(data)), task["k"], **given), 1, settle_gpu)
     before = memory("VmRSS")

@@ -1,9 +1,10 @@
 """Microaggregation: groups of at least k records, published as their centroids."""
 
 from . import datasets, measures
-from .api import Comparison, Result, compare, microaggregate
+from .api import compare, microaggregate
 from .errors import InputError
 from .methods import METHODS
+from .result import Comparison, Result
 
 __version__ = "0.1.0"
 

@@ -1,78 +1,20 @@
 """microaggregate() and compare(): the whole way from a table to a protected table."""
 
-import inspect
-import time
+import platform
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
-from array_api_compat import device as device_of
 
-from . import measures
-from .backend import check_engine, device_name, engine_name, move, on_device
+from .aggregate import AGGREGATES
+from .backend import device_name, engine_name, on_device
 from .errors import InputError
-from .kernels import engine_for
 from .methods import METHODS
-from .methods.common import check_options
-from .partition import Partition
-from .table import Table, read, standardize
-
-
-@dataclass(frozen=True, repr=False)
-class Result:
-    """A protected table and what the protection cost.
-
-    Attributes
-    ----------
-    labels : int64 array of shape (n,)
-        Group of each record, 0, 1, ... in order of first record; (n, p) for individual ranking.
-    protected : same kind as the data
-        Each record replaced by the centroid of its group, in the original units and order.
-    loss : float
-        Information loss 100 * SSE / SST on the standardized (and weighted) variables.
-    sse, sst : float
-        Within-groups and total sum of squares.
-    sizes : int64 array
-        Number of records of each group; for individual ranking a list, one array per variable.
-    k, method, options
-        As asked for.
-    device, engine : str
-        Where it ran.
-    seconds : float
-        How long the method took.
-    """
-
-    labels: np.ndarray
-    protected: Any
-    loss: float
-    sse: float
-    sst: float
-    sizes: Any
-    k: int
-    method: str
-    options: dict[str, Any]
-    device: str
-    engine: str
-    seconds: float
-    names: list[str] = field(default_factory=list)
-    _original: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-    _protected: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-
-    def __repr__(self) -> str:
-        return (
-            f"Result(method={_describe(self.method, self.options)!r}, k={self.k}, "
-            f"loss={self.loss:.4g}, records={len(self.labels)}, seconds={self.seconds:.3g})"
-        )
-
-    def report(self) -> dict[str, Any]:
-        """Quality measures of the papers: sums of squares, deviations, correlations, groups."""
-        return measures.report(self._original, self._protected, self.labels, self.k, self.names)
-
-
-def _describe(method: str, options: dict[str, Any]) -> str:
-    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])
+from .result import Comparison, Result, named
+from .run import Problem, Weights, check_method, group, loss_of, prepare, prove, publish
+from .table import NUMBER, Ordinal, read
 
 
 def microaggregate(
@@ -81,12 +23,21 @@ def microaggregate(
     method: str = "mdav",
     columns: Sequence[Any] | None = None,
     standardize: bool = True,
-    weights: Sequence[float] | None = None,
+    weights: Weights | None = None,
     device: str = "auto",
     engine: str | None = None,
     precision: str = "double",
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
+    *,
+    by: Sequence[Any] | None = None,
+    sampling_weight: Any = None,
+    ordinal: Ordinal = (),
+    nominal: Sequence[Any] = (),
+    missing: str = "error",
+    small_strata: str = "error",
+    aggregate: str = "mean",
+    keep_integers: bool = False,
     **options: Any,
 ) -> Result:
     """Group records in groups of at least k and replace each by its group's centroid.
@@ -95,18 +46,20 @@ def microaggregate(
     ----------
     data : array, list of lists or DataFrame
         A row per record; one dimension is one variable. Arrays of any Array API library
-        (NumPy, CuPy, PyTorch, ...), pandas and polars DataFrames.
+        (NumPy, CuPy, PyTorch, ...), pandas and polars DataFrames, Arrow tables.
     k : int
         The least number of records in a group.
     method : str
         A name in `METHODS`.
     columns : sequence, optional
-        The variables to protect (names, or positions in an array); others are left untouched.
+        The variables to protect (names, or positions in an array); by default all but those of
+        ``by`` and ``sampling_weight``. Others are left untouched.
     standardize : bool
         Bring each variable to mean 0 and standard deviation 1 first; if False, distances and
         loss are in the units of the data.
-    weights : sequence of float, optional
-        Weight of each variable in all sums of squares (2002 paper, after expression 5).
+    weights : sequence or dict, optional
+        Weight of each variable in all sums of squares (2002 paper, after expression 5), in the
+        order of the columns or by name.
     device : {"auto", "cpu", "cuda", "cuda:1", ...}
         Where to compute; "auto" is where the data are.
     engine : {None, "generic", "cpu", "cuda"}
@@ -118,6 +71,32 @@ def microaggregate(
         For methods that draw random numbers.
     progress : callable, optional
         Called with the fraction done, from 0 to 1.
+    by : sequence, optional
+        Columns that divide the records into strata: each combination of their values is grouped
+        by itself. Variables are standardized over all records.
+    sampling_weight : column or array, optional
+        Sampling weight of each record, above 0. Centroids become weighted means, so that weighted
+        totals are kept; grouping and loss do not use it.
+    ordinal : sequence or dict, optional
+        Columns of ordered categories: names, or a dict from name to categories, lowest first. By
+        default numbers are in their order and ordered categorical types in theirs. Published is
+        the median category. Columns named here need not be in ``columns``.
+    nominal : sequence, optional
+        Columns of categories without order: records differ in them or do not. Published is the
+        most frequent category. With ordinal or nominal columns the method is MDAV-generic
+        (Domingo-Ferrer and Torra 2005).
+    missing : {"error", "pattern", "drop"}
+        What to do with missing values: refuse them; group only records in which the same
+        variables are missing, and leave them missing; leave out records with any.
+    small_strata : {"error", "merge", "suppress"}
+        What to do with strata (and patterns of missing values) of fewer than k records: refuse
+        them; put each together with the stratum whose centroid is nearest; leave out its records.
+        After a merger records of one group may differ in the columns of ``by``.
+    aggregate : {"mean", "median", "trimmed"}
+        What is published for a group of numbers; "trimmed" is the mean without the lowest and
+        the highest fifth, at least one value each in groups of three or more.
+    keep_integers : bool
+        Round what is published in columns of integers, and keep their type.
     **options
         Options of the method.
 
@@ -130,11 +109,26 @@ def microaggregate(
     InputError
         A ValueError, if the data or the options cannot be used.
     """
+    if aggregate not in AGGREGATES:
+        raise InputError(
+            f"aggregate={aggregate!r} is unknown: choose one of {', '.join(AGGREGATES)}"
+        )
     with on_device(data):
-        table = read(data, columns)
-        k = check_k(k, table.values.shape[0])
-        points = prepare(table, standardize, weights, device, engine, precision)
-        return _run(table, points, k, method, options, engine, seed, progress)
+        table = read(data, columns, by, sampling_weight, ordinal, nominal)
+        problem = prepare(
+            table, k, standardize=standardize, weights=weights, missing=missing,
+            small_strata=small_strata, device=device, engine=engine, precision=precision,
+        )  # fmt: skip
+        made = {
+            "strata": ", ".join(map(str, [by] if isinstance(by, str) else by or [])),
+            "sampling weight": sampling_weight if isinstance(sampling_weight, str) else "",
+            "missing values": "" if missing == "error" else missing,
+            "published": aggregate + (", whole numbers kept" if keep_integers else ""),
+            "standardized": "yes" if standardize else "no",
+        }
+        return _run(
+            problem, method, options, engine, seed, progress, aggregate, keep_integers, made
+        )
 
 
 def compare(
@@ -144,12 +138,13 @@ def compare(
     *,
     columns: Sequence[Any] | None = None,
     standardize: bool = True,
-    weights: Sequence[float] | None = None,
+    weights: Weights | None = None,
     device: str = "auto",
     engine: str | None = None,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
-) -> "Comparison":
+    **roles: Any,
+) -> Comparison:
     """Try methods on the same data, as the 2002 paper advises (section 6), best first.
 
     Parameters
@@ -161,34 +156,48 @@ def compare(
         1,500 records "tsp", whose time grows with their cube, run only when named.
     columns, standardize, weights, device, engine, seed, progress
         As in `microaggregate`.
+    **roles
+        ``by``, ``sampling_weight``, ``ordinal``, ``nominal``, ``missing``, ``small_strata``,
+        ``aggregate`` and ``keep_integers`` as in `microaggregate`.
 
     Returns
     -------
     Comparison
-        A list of rows (dictionaries), sorted by k and loss; printing it shows a table.
+        A list of rows (dictionaries), sorted by k and loss; printing it shows a table. The risk
+        is that of `Result.linkage`, in percent.
     """
+    how = roles.pop("aggregate", "mean"), roles.pop("keep_integers", False)
+    small = {name: roles.pop(name) for name in ("missing", "small_strata") if name in roles}
     with on_device(data):
-        table = read(data, columns)
-        given = k if isinstance(k, Iterable) else [k]
-        sizes = [check_k(one, table.values.shape[0]) for one in given]
-        points = prepare(table, standardize, weights, device, engine)
-    runs = _variants(methods, *points.shape)
+        table = read(data, columns, **roles)
+        problems = [
+            prepare(
+                table, one, standardize=standardize, weights=weights, device=device,
+                engine=engine, **small,
+            )
+            for one in (k if isinstance(k, Iterable) else [k])
+        ]  # fmt: skip
+    n, p = table.values.shape
+    runs = _variants(methods, n, p, table.mixed)
     rows: list[dict[str, Any]] = []
 
     def part(fraction: float) -> None:
         if progress is not None:
-            progress((len(rows) + fraction) / (len(sizes) * len(runs)))
+            progress((len(rows) + fraction) / (len(problems) * len(runs)))
 
-    for one in sizes:
+    for problem in problems:
         for name, options in runs:
             with on_device(data):
-                result = _run(table, points, one, name, options, engine, seed, part)
+                result = _run(
+                    problem, name, options, engine, seed, lambda f: part(0.7 * f), *how, {}
+                )
             groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
             rows.append(
                 {
-                    "k": one,
-                    "method": _describe(name, options),
+                    "k": problem.k,
+                    "method": named(name, options),
                     "loss": result.loss,
+                    "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)),
                     "groups": len(groups),
                     "largest": int(groups.max()),
                     "seconds": result.seconds,
@@ -198,27 +207,58 @@ def compare(
     return Comparison(sorted(rows, key=lambda row: (row["k"], row["loss"])))
 
 
-class Comparison(list):
-    """Rows of a comparison: ``k``, ``method``, ``loss``, ``groups``, ``largest``, ``seconds``."""
-
-    def __str__(self) -> str:
-        lines = [f"{'k':>4}  {'method':<32}{'loss %':>9}{'groups':>9}{'largest':>9}{'seconds':>10}"]
-        for row in self:
-            lines.append(
-                f"{row['k']:>4}  {row['method']:<32}{row['loss']:>9.4f}{row['groups']:>9}"
-                f"{row['largest']:>9}{row['seconds']:>10.3f}"
-            )
-        return "\n".join(lines)
+MAP_RECORDS = 100_000
+"""Above it, the methods of a report's map would take minutes."""
 
 
-def _is_int(x: Any) -> bool:
-    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+def risk_map(
+    data: Any, k: int, *, progress: Callable[[float], None] | None = None, **given: Any
+) -> list[dict[str, Any]]:
+    """Rows of `compare` for the quick methods and k = 3, 5, 10 and the given one.
+
+    Parameters
+    ----------
+    data : as in `microaggregate`
+    k : int
+    progress : callable, optional
+    **given
+        As for `compare`.
+
+    Returns
+    -------
+    list of dict
+        None for more than 100,000 records; without those k for which strata are too small.
+    """
+    roles = ("columns", "by", "sampling_weight", "ordinal", "nominal")
+    table = read(data, **{name: given[name] for name in roles if name in given})
+    n, p = table.values.shape
+    if n > MAP_RECORDS:
+        return []
+    methods: list[Any] = ["mdav"]
+    if not table.mixed:
+        methods += ["vmdav", ("mst", {"split": "centroid"})]
+        methods += ["optimal", "fixed"] if p == 1 else ["centroid", ("projection", {})]
+    rows: list[dict[str, Any]] = []
+    sizes = sorted({3, 5, 10, k} - {1})
+    for i, size in enumerate(sizes):
+
+        def part(fraction: float, i: int = i) -> None:
+            if progress is not None:
+                progress((i + fraction) / len(sizes))
+
+        with suppress(InputError):
+            rows += compare(data, size, methods, progress=part, **given)
+    return rows
 
 
-def _variants(methods: str | Iterable[Any], n: int, p: int) -> list[tuple[str, dict[str, Any]]]:
+def _variants(
+    methods: str | Iterable[Any], n: int, p: int, mixed: bool
+) -> list[tuple[str, dict[str, Any]]]:
     univariate = p == 1
-    if methods == "all":
-        chosen: list[Any] = [
+    if methods == "all" and mixed:
+        chosen: list[Any] = ["mdav"]
+    elif methods == "all":
+        chosen = [
             name
             for name, method in METHODS.items()
             if name not in ("individual", "projection" if univariate else "")
@@ -230,7 +270,7 @@ def _variants(methods: str | Iterable[Any], n: int, p: int) -> list[tuple[str, d
     runs = []
     for one in chosen:
         if isinstance(one, str):
-            _check_method(one)
+            check_method(one)
             variants = METHODS[one].variants
             if one == "kward" and univariate:
                 variants = ({},)
@@ -240,143 +280,62 @@ def _variants(methods: str | Iterable[Any], n: int, p: int) -> list[tuple[str, d
     return runs
 
 
-def check_k(k: Any, n: int) -> int:
-    """Return k as an int if n records can be grouped by it."""
-    if not _is_int(k):
-        raise InputError(f"k={k!r} is not a whole number: give the least group size")
-    number = int(k)
-    if number < 1:
-        raise InputError(f"k={number} is too small: a group has at least 1 record")
-    if number > n:
-        raise InputError(f"k={number} is more than the {n} records: give a k of {n} or less")
-    return number
-
-
-def prepare(
-    table: Table,
-    scale: bool,
-    weights: Sequence[float] | None,
-    device: str,
-    engine: str | None = None,
-    precision: str = "double",
-) -> Any:
-    """The matrix that methods work on: on the device, standardized and weighted."""
-    check_engine(engine)
-    if precision not in ("double", "single"):
-        raise InputError(f"precision={precision!r} is unknown: choose 'double' or 'single'")
-    values = move(table.values, device, engine)
-    if precision == "single" and engine_name(values, engine) == "cpu":
-        raise InputError(
-            "precision='single' is for the GPU and the CPU engine computes in double: leave it out"
-        )
-    with on_device(values):
-        points = _scaled(values, table.names, scale, weights)
-        xp = array_namespace(points)
-        return points if precision == "double" else xp.astype(points, xp.float32)
-
-
-def _scaled(values: Any, names: list[str], scale: bool, weights: Sequence[float] | None) -> Any:
-    xp = array_namespace(values)
-    if scale:
-        points = standardize(values, names)
-    elif float(xp.max(xp.abs(values))) > 1e150:
-        raise InputError("the data hold values above 1e150, too large to square: rescale them")
-    else:
-        points = values
-    if weights is None:
-        return points
-    try:
-        w = np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"weights={weights!r} are not numbers: give one for each") from None
-    if w.shape != (points.shape[1],):
-        raise InputError(f"{w.size} weights for {points.shape[1]} variables: give one for each")
-    if not (np.isfinite(w).all() and (w >= 0).all() and w.any()):
-        raise InputError("a weight is negative, not finite, or all are 0: give numbers above 0")
-    return points * xp.asarray(np.sqrt(w), device=device_of(points))
-
-
-def _check_method(method: str) -> None:
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is unknown: choose one of {', '.join(METHODS)}")
-
-
 def _run(
-    table: Table,
-    points: Any,
-    k: int,
+    problem: Problem,
     method: str,
     options: dict[str, Any],
     engine: str | None,
     seed: int,
     progress: Callable[[float], None] | None,
+    aggregate: str,
+    keep_integers: bool,
+    made: dict[str, str],
 ) -> Result:
-    """Run one method on prepared points and verify what it returns."""
-    _check_method(method)
-    function = METHODS[method].function
-    check_options(method, function, options)
-    if METHODS[method].univariate and points.shape[1] > 1:
-        raise InputError(
-            f"method {method!r} takes one variable and the data have {points.shape[1]}: choose "
-            f"one with columns=, or take method='projection' or 'individual' with inner={method!r}"
-        )
-    given = dict(options)
-    if isinstance(given.get("variable"), str):
-        given["variable"] = _variable(given["variable"], table.names)
-    if "seed" in inspect.signature(function).parameters:
-        given["seed"] = _check_seed(seed)
-    start = time.perf_counter()
-    try:
-        with on_device(points):
-            labels = function(points, k, engine=engine, progress=progress, **given)
-    except MemoryError as error:
-        detail = f" ({error})" if str(error) else ""
-        raise InputError(
-            f"method {method!r} ran out of memory on {points.shape[0]} records of "
-            f"{points.shape[1]} variables{detail}: protect fewer at a time or choose another method"
-        ) from error
-    seconds = time.perf_counter() - start
-
-    to_numpy = engine_for(points).to_numpy
-    values, original = to_numpy(table.values), to_numpy(points).astype(np.float64, copy=False)
-    parts = [Partition(column, k) for column in np.atleast_2d(labels.T)]
-    sizes: Any
-    if labels.ndim == 1:
-        proven, sizes = parts[0].labels, parts[0].sizes
-        protected, scaled = parts[0].protect(values), parts[0].protect(original)
-    else:
-        proven, sizes = np.stack([part.labels for part in parts], axis=1), [p.sizes for p in parts]
-        columns = [slice(j, j + 1) for j in range(len(parts))]
-        protected, scaled = (
-            np.hstack([part.protect(x[:, c]) for part, c in zip(parts, columns, strict=True)])
-            for x in (values, original)
-        )
+    """Run one method on prepared records, prove what it returns and measure what it cost."""
+    table, cells, points = problem.table, problem.cells, problem.points
+    found, seconds = group(problem, method, options, engine, seed, progress)
+    parts = prove(problem, found)
+    proven = parts[0].labels if found.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
+    published = publish(problem, parts, aggregate, keep_integers)
+    rounded = keep_integers and bool((table.whole & (table.kinds == NUMBER)).any())
+    means = aggregate == "mean" and problem.sampling is None and not rounded
+    loss, sse, sst = loss_of(problem, proven, published, means)
+    labels = np.full((table.values.shape[0], *proven.shape[1:]), -1, dtype=np.int64)
+    labels[cells.kept] = proven
+    where = f"{device_name(points)}, engine {engine_name(points, engine)}"
     return Result(
-        labels=proven,
-        protected=table.rebuild(protected),
-        loss=measures.information_loss(original, proven),
-        sse=measures.sse(original, proven),
-        sst=measures.sst(original),
-        sizes=sizes,
-        k=k,
+        labels=labels,
+        protected=table.rebuild(published, cells.kept, keep_integers),
+        loss=loss,
+        sse=sse,
+        sst=sst,
+        sizes=parts[0].sizes if found.ndim == 1 else [part.sizes for part in parts],
+        k=problem.k,
         method=method,
         options=dict(options),
         device=device_name(points),
         engine=engine_name(points, engine),
         seconds=seconds,
         names=table.names,
-        _original=original,
-        _protected=scaled,
+        dropped=cells.dropped,
+        suppressed=cells.suppressed,
+        merged=cells.merged,
+        _problem=problem,
+        _published=published,
+        _made={
+            "method": f"{named(method, options)} ({METHODS[method].paper})",
+            "k": str(problem.k),
+            **{name: text for name, text in made.items() if text},
+            "left out": _left_out(cells.dropped, cells.suppressed),
+            "merged": "; ".join(cells.merged),
+            "computed": f"{seconds:.2f} s on {where}",
+            "by": f"microagg-gpu {version('microagg-gpu')}, Python {platform.python_version()}, "
+            f"NumPy {np.__version__}",
+        },
     )
 
 
-def _variable(name: str, names: list[str]) -> int:
-    if name not in names:
-        raise InputError(f"variable {name!r} is not one of {', '.join(names)}")
-    return names.index(name)
-
-
-def _check_seed(seed: Any) -> int:
-    if not _is_int(seed) or seed < 0:
-        raise InputError(f"seed={seed!r} is not a whole number of 0 or more")
-    return int(seed)
+def _left_out(dropped: int, suppressed: int) -> str:
+    parts = [f"{dropped} records with missing values"] if dropped else []
+    parts += [f"{suppressed} records of strata with fewer than k"] if suppressed else []
+    return ", ".join(parts)

@@ -1,30 +1,72 @@
-"""The command ``microagg``: files in, protected files out; no logic of its own."""
+"""The command ``microagg``: files in, protected files and reports out; no logic of its own."""
 
-import csv
 import inspect
 import io
+import json
 import os
 import platform
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from . import METHODS, InputError, Result, compare, microaggregate
+from . import InputError, compare, microaggregate
+from .api import risk_map
 from .backend import gpu_available, usable_engines
-from .files import CsvFile, check_target, read_csv, verify, whole_file, write_csv
-from .plots import check_plot, plot_groups
-from .table import Table as Variables
+from .console import (
+    clear_errors,
+    column_weights,
+    method_options,
+    parse,
+    phases,
+    show_comparison,
+    show_methods,
+    show_result,
+    split,
+    stdout,
+)
+from .files import (
+    check_target,
+    group_sizes,
+    read_file,
+    verify,
+    whole_file,
+    write_file,
+)
+from .options import (
+    FILES,
+    Aggregate,
+    AsTheyAre,
+    By,
+    Columns,
+    ColumnWeights,
+    Decimal,
+    Delimiter,
+    Device,
+    Drop,
+    Encoding,
+    Force,
+    Json,
+    K,
+    KeepIntegers,
+    Missing,
+    Nominal,
+    Ordinal,
+    Page,
+    Seed,
+    SmallStrata,
+    Source,
+    Weight,
+)
+from .plots import check_plot, plot_map
+from .report import describe, page
+from .report.pairs import match
+from .roles import find_roles
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
@@ -34,60 +76,62 @@ app = typer.Typer(
     Records are put in groups of at least k that are alike, and each is published as the mean of
     its group: nobody stands out among fewer than k. What is lost is measured: 0 % is nothing,
     100 % is everything but the means.""",
-    epilog="""Start with the method that loses least on your data, then protect:
+    epilog="""Start with the method that loses least on your data, protect, look at the report:
 
     `microagg compare companies.csv -k 5 --columns turnover,staff`
 
-    `microagg protect companies.csv -k 5 --columns turnover,staff -o protected.csv`""",
-)  # fmt: skip
+    `microagg protect companies.csv -k 5 --columns turnover,staff --by region --drop id
+    -o protected.csv --report report.html`
 
-Source = Annotated[Path, typer.Argument(metavar="FILE.csv", help="CSV file with a header.")]
-Columns = Annotated[
-    str | None,
-    typer.Option(metavar="A,B,...", help="Columns to protect.", show_default="all columns"),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="W,W,...", help="Weight of each column in distances and loss.", show_default="all 1"
-    ),
-]
-AsTheyAre = Annotated[
-    bool,
-    typer.Option(
-        "--no-standardize",
-        help="Take the columns in their own units; else each is brought to standard deviation 1.",
-    ),
-]
-Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cuda:1, ...")]
-Seed = Annotated[int, typer.Option(help="For methods that draw random numbers.")]
+    `microagg check protected.csv -k 5 --columns region,turnover,staff`""",
+)  # fmt: skip
 
 
 @app.command(
     epilog="""Examples:
 
-    `microagg protect companies.csv -k 5 -o protected.csv`
-
     `microagg protect companies.csv -k 5 --columns turnover,staff -o protected.csv`
     protects two columns; the others, such as identifiers, are copied as they are.
+
+    `microagg protect companies.parquet -k 5 --columns turnover,staff --by region,size --weight w
+    --drop id --keep-integers -o out.parquet --report report.html` groups within strata, publishes
+    weighted means, leaves out the identifier and reports.
+
+    `microagg protect people.csv -k 3 --columns income --ordinal 'education=none<school<university'
+    --nominal branch --missing pattern -o out.csv` protects numbers and categories together.
 
     `microagg protect companies.csv -k 3 --method vmdav --option gamma=0.5 -o out.csv
     --plot groups.png` takes another method, with an option, and draws the groups."""
 )
 def protect(
     source: Source,
-    k: Annotated[int, typer.Option("-k", help="The least number of records in a group.")],
+    k: K,
     output: Annotated[Path, typer.Option("--output", "-o", help="The protected file to write.")],
     method: Annotated[str, typer.Option(help="See `microagg methods` for the names.")] = "mdav",
     columns: Columns = None,
+    by: By = None,
+    weight: Weight = None,
+    drop: Drop = None,
+    ordinal: Ordinal = None,
+    nominal: Nominal = None,
+    column_weight: ColumnWeights = None,
+    keep_integers: KeepIntegers = False,
+    missing: Missing = "error",
+    small_strata: SmallStrata = "error",
+    aggregate: Aggregate = "mean",
     option: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated."),
     ] = None,
-    weights: Weights = None,
     no_standardize: AsTheyAre = False,
     device: Device = "auto",
     seed: Seed = 0,
+    group_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Add a column with the number of each record's group."),
+    ] = None,
+    report: Page = None,
+    json_file: Json = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -95,114 +139,294 @@ def protect(
             help="Draw the groups. The picture shows the original records: do not publish it.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = ".",
+    force: Force = False,
 ) -> None:
     """Replace each record by the mean of a group of at least k that are alike.
 
     The file keeps its header, its delimiter, the order of its records and every column that is
     not protected. It is written whole, after k was counted in it, or not at all.
     """
-    with _clear_errors():
-        options = _options(method, option or [])
-        check_target(output, [source], force)
+    with clear_errors(), phases() as phase:
+        taken = list(inspect.signature(microaggregate).parameters)
+        options = method_options(method, option or [], taken)
+        targets = _check_targets([source], [output, report, json_file, plot], force)
         if plot is not None:
-            check_target(plot, [source, output], force)
             check_plot(plot, method)
-        table, chosen, variables = _load(source, columns)
-        with _progress(f"{method}, k={k}") as progress:
-            result = microaggregate(
-                variables, k, method, standardize=not no_standardize, weights=_floats(weights),
-                device=device, seed=seed, progress=progress, **options,
-            )  # fmt: skip
+        if group_column is not None and method == "individual":
+            raise InputError("individual ranking has no groups of whole records to number")
+        with phase(f"reading {source.name}"):
+            file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
+            dropped = file.resolve(split(drop))
+            table, roles = find_roles(file, columns, by, weight, ordinal, nominal, dropped, missing)
+        settings: dict[str, Any] = {
+            "standardize": not no_standardize, "weights": column_weights(column_weight),
+            "device": device, "seed": seed, "missing": missing, "small_strata": small_strata,
+            "aggregate": aggregate, "keep_integers": keep_integers,
+        }  # fmt: skip
+        with phase(f"{method}, k={k}") as tell:
+            result = microaggregate(table, k, method, progress=tell, **roles, **settings, **options)
+        whole = result.labels.ndim == 1
+        kept = (result.labels if whole else result.labels[:, 0]) >= 0
+        added = {} if group_column is None else {group_column: result.labels[kept]}
+        new = file.replaced(
+            result.protected, result.names, None if kept.all() else kept, drop=dropped, added=added
+        )
+        strata = [] if result.merged else [c for c in roles["by"] or [] if c not in dropped]
+        views = [[*strata, *result.names]] if whole else [[*strata, name] for name in result.names]
         with ExitStack() as files:
-            temporary = files.enter_context(whole_file(output))
-            write_csv(table.replaced(chosen, result.protected), temporary)
-            least = verify(temporary, table, chosen, k, whole=result.labels.ndim == 1)
+            with phase(f"writing {output.name}"):
+                temporary = files.enter_context(whole_file(output))
+                write_file(new, temporary, output)
+            with phase(f"counting k in {output.name}"):
+                least = verify(temporary, output, new, views, k)
             if plot is not None:
-                picture = files.enter_context(whole_file(plot))
-                title = f"{method}, k = {k}: {len(result.sizes)} groups, loss {result.loss:.2f} %"
-                plot_groups(
-                    variables.values, result.labels, picture,
-                    names=variables.names, title=title, standardized=not no_standardize,
-                )  # fmt: skip
-        _print_result(result, table, chosen, least, [output] + ([plot] if plot else []))
+                with phase(f"drawing {plot.name}"):
+                    result.plot(files.enter_context(whole_file(plot)))
+            if report is not None or json_file is not None:
+                with phase("trying other methods") as tell:
+                    alternatives = risk_map(table, k, progress=tell, **roles, **settings)
+                with phase("measuring utility and risk") as tell:
+                    made = {"from": source.name, "to": output.name}
+                    content = result.report(made=made, alternatives=alternatives, progress=tell)
+                _write_report(files, content, report, json_file)
+        alike = f"in the file, each record is one of at least {least} that are alike"
+        if strata:
+            alike += f" in its {' x '.join(strata)}"
+        if result.merged:
+            alike += ", but not within the strata that were merged"
+        if not whole:
+            alike = (
+                f"in the file, each value appears at least {least} times; "
+                "records as a whole are not k-anonymous"
+            )
+        touched = {*result.names, *dropped}
+        show_result(
+            result,
+            {
+                "checked": alike,
+                "not protected": ", ".join(c for c in file.table.column_names if c not in touched),
+                "written": ", ".join(map(str, targets)),
+            },
+        )
 
 
 @app.command(
     "compare",
     epilog="""Examples:
 
-    `microagg compare companies.csv -k 5`
+    `microagg compare companies.csv -k 5 --columns turnover,staff`
 
-    `microagg compare companies.csv -k 3,5,10 --methods mdav,vmdav,mst --columns a,b`""",
+    `microagg compare companies.csv -k 3,5,10 --methods mdav,vmdav,mst --columns a,b --by region
+    --plot map.png`""",
 )
 def compare_methods(
     source: Source,
     k: Annotated[str, typer.Option("-k", help="Least group sizes to try.")] = "3,5",
     methods: Annotated[str, typer.Option(metavar="A,B,...", help="Methods to try.")] = "all",
     columns: Columns = None,
-    weights: Weights = None,
+    by: By = None,
+    weight: Weight = None,
+    drop: Drop = None,
+    ordinal: Ordinal = None,
+    nominal: Nominal = None,
+    column_weight: ColumnWeights = None,
+    missing: Missing = "error",
+    small_strata: SmallStrata = "error",
+    aggregate: Aggregate = "mean",
     no_standardize: AsTheyAre = False,
     device: Device = "auto",
     seed: Seed = 0,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw the map of loss and risk.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE.json", help="Write the table as JSON.")
+    ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = ".",
+    force: Force = False,
 ) -> None:
-    """Try methods on a file and print what each loses, best first. Nothing is written."""
-    with _clear_errors():
-        sizes = [_parse("k", int, one) for one in _split(k)]
-        names = "all" if methods == "all" else _split(methods)
-        _, _, variables = _load(source, columns)
-        with _progress("comparing") as progress:
+    """Try methods on a file: what each loses, what risk it leaves and how long it takes.
+
+    The risk is that of record linkage: the share of published records whose nearest original
+    record is their own.
+    """
+    with clear_errors(), phases() as phase:
+        sizes = [parse("k", int, one) for one in split(k)]
+        targets = _check_targets([source], [plot, json_file], force)
+        if plot is not None:
+            check_plot(plot)
+        with phase(f"reading {source.name}"):
+            file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
+            dropped = file.resolve(split(drop))
+            table, roles = find_roles(file, columns, by, weight, ordinal, nominal, dropped, missing)
+        with phase("comparing") as tell:
             rows = compare(
-                variables, sizes, names, standardize=not no_standardize, weights=_floats(weights),
-                device=device, seed=seed, progress=progress,
+                table, sizes, "all" if methods == "all" else split(methods),
+                standardize=not no_standardize, weights=column_weights(column_weight),
+                device=device, seed=seed, progress=tell, missing=missing,
+                small_strata=small_strata, aggregate=aggregate, **roles,
             )  # fmt: skip
-        table = Table("k", "method", "loss %", "groups", "largest", "seconds", box=box.SIMPLE)
-        for column in table.columns:
-            column.justify = "left" if column.header == "method" else "right"
-        before = None
-        for row in rows:
-            if before not in (None, row["k"]):
-                table.add_section()
-            table.add_row(
-                str(row["k"]), row["method"], f"{row['loss']:.3f}", str(row["groups"]),
-                str(row["largest"]), f"{row['seconds']:.2f}",
-                style="bold green" if before != row["k"] else "",
+        with ExitStack() as files:
+            if plot is not None:
+                plot_map(rows, files.enter_context(whole_file(plot)), title=source.name)
+            if json_file is not None:
+                _write_text(files, json.dumps(list(rows), indent=2), json_file)
+        show_comparison(rows)
+        if targets:
+            stdout().print(f"written: {', '.join(map(str, targets))}")
+
+
+@app.command(
+    epilog="""Example:
+
+    `microagg check protected.csv -k 5 --columns region,turnover,staff`"""
+)
+def check(
+    source: Source,
+    k: K,
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns that an intruder may know: the protected ones, and those of strata.",
+        ),
+    ],
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+) -> None:
+    """Is a file k-anonymous? Count the records that are alike in some columns.
+
+    Works on any file. Exit code 0: every record is one of at least k; 1: some are not, and the
+    smallest groups are shown.
+    """
+    with clear_errors(), phases() as phase:
+        if k < 1:
+            raise InputError(f"k={k} is too small: a group has at least 1 record")
+        with phase(f"reading {source.name}"):
+            file = read_file(source, delimiter=delimiter, encoding=encoding)
+        with phase("counting"):
+            groups = group_sizes(file.table, file.resolve(split(columns)))
+            counts = groups.column(groups.num_columns - 1).to_numpy()
+    few = counts < k
+    table = Table(*groups.column_names[:-1], box=box.SIMPLE)
+    table.add_column("records", justify="right")
+    for row in groups.slice(0, 10).to_pylist():
+        *values, count = row.values()
+        table.add_row(*("" if value is None else str(value) for value in values), str(count))
+    print_ = stdout().print
+    if few.any():
+        print_(
+            f"NOT {k}-anonymous: {counts[few].sum()} of {counts.sum()} records are in "
+            f"{few.sum()} of {len(counts)} groups of fewer than {k} that are alike in "
+            f"{', '.join(groups.column_names[:-1])}. The smallest groups:"
+        )
+        print_(table)
+        raise typer.Exit(1)
+    print_(
+        f"{k}-anonymous: each of the {counts.sum()} records is one of at least {counts.min()} that "
+        f"are alike in {', '.join(groups.column_names[:-1])} ({len(counts)} groups). The smallest "
+        "groups:"
+    )
+    print_(table)
+
+
+@app.command(
+    epilog="""Examples:
+
+    `microagg report companies.csv protected.csv -o report.html`
+
+    `microagg report companies.csv protected.csv --columns turnover,staff --by region --key id
+    -o report.html --json report.json` matches the records of the files by their id."""
+)
+def report(
+    original: Annotated[Path, typer.Argument(help=f"The file before: {FILES}.")],
+    protected: Annotated[Path, typer.Argument(help="The file after protection, by any tool.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The report to write.")
+    ] = Path("report.html"),
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns that were protected.",
+            show_default="columns of numbers that differ",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Columns of strata, known to an intruder.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Match records by this column.", show_default="by their order"
+        ),
+    ] = None,
+    json_file: Json = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = ".",
+    force: Force = False,
+) -> None:
+    """Report what a protected file lost and what risk is left, whatever tool made it.
+
+    The report tells of the original records: do not publish it.
+    """
+    with clear_errors(), phases() as phase:
+        targets = _check_targets([original, protected], [output, json_file], force)
+        how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        with phase(f"reading {original.name}"):
+            before = read_file(original, **how)  # type: ignore[arg-type]
+        with phase(f"reading {protected.name}"):
+            after = read_file(protected, **how)  # type: ignore[arg-type]
+        with phase("matching"):
+            pair = match(before, after, split(columns) or None, split(by), key)
+        with phase("trying methods") as tell:
+            alternatives = risk_map(
+                pair.table, pair.k, progress=tell, columns=pair.names, by=pair.strata or None,
+                missing="pattern", small_strata="suppress",
             )  # fmt: skip
-            before = row["k"]
-        _stdout().print(table)
+        with phase("measuring utility and risk") as tell:
+            content = describe(
+                pair.original, pair.protected, names=pair.names, k=pair.k, cells=pair.cells,
+                made={name: text for name, text in pair.made.items() if text},
+                alternatives=alternatives, progress=tell,
+            )  # fmt: skip
+        with ExitStack() as files:
+            _write_report(files, content, output, json_file)
+        for sentence in content["summary"]:
+            stdout().print(sentence)
+        stdout().print(f"written: {', '.join(map(str, targets))}")
 
 
 @app.command("methods")
 def list_methods() -> None:
     """List the methods, where they were published, what they cost and their options."""
-    table = Table("method", "published", "time", "group sizes", "d", box=box.SIMPLE_HEAD)
-    table.add_column("options", no_wrap=True)
-    table.padding = (0, 1, 0, 0)
-    for name, method in METHODS.items():
-        options = "\n".join(f"{option}={value}" for option, value in _defaults(name).items())
-        variables = "1" if method.univariate else "any"
-        table.add_row(name, method.paper, method.cost, method.sizes, variables, options)
-    _stdout().print(table)
-    _stdout().print("n records of d variables; options are given as --option NAME=VALUE")
+    show_methods()
 
 
 @app.command()
 def info() -> None:
-    """Print versions, engines and devices."""
+    """Print versions, engines, devices and threads."""
     table = Table(box=None, show_header=False)
     table.add_row("python", platform.python_version())
     libraries = ("numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch")
-    for name in ("microagg-gpu", *libraries):
+    for name in ("microagg-gpu", *libraries, "pyarrow", "pandas", "polars", "scikit-learn"):
         table.add_row(name, _version(name))
     table.add_row("engines", ", ".join(usable_engines()))
     table.add_row("processor cores", str(os.cpu_count()))
+    table.add_row("threads", os.environ.get("NUMBA_NUM_THREADS", str(_cores())))
     table.add_row("GPU", _gpus() if gpu_available() else "none found")
-    _stdout().print(table)
+    stdout().print(table)
 
 
-def _stdout() -> Console:
-    # Names from a file are printed as they are, whatever brackets or colons they hold.
-    return Console(markup=False, emoji=False, highlight=False)
+def _cores() -> int:
+    """Cores that this process may use, which are the threads that Numba takes."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _version(name: str) -> str:
@@ -222,136 +446,25 @@ def _gpus() -> str:
     return ", ".join(name.decode() for name in found)
 
 
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """One sentence for what a user can mend, instead of a traceback."""
-    try:
-        yield
-    except InputError as error:
-        typer.echo(f"microagg: {error}", err=True)
-        raise typer.Exit(2) from None
-    except MemoryError:
-        typer.echo("microagg: not enough memory for this file; nothing was written", err=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        typer.echo("stopped; nothing was written", err=True)
-        raise typer.Exit(130) from None
+def _check_targets(sources: list[Path], targets: list[Path | None], force: bool) -> list[Path]:
+    """The files that will be written, each checked before any work is done."""
+    given = [target for target in targets if target is not None]
+    for i, target in enumerate(given):
+        check_target(target, [*sources, *given[:i]], force)
+    return given
 
 
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield what moves a bar on the terminal; the bar appears after two seconds of work."""
-    console = Console(stderr=True)
-    if not (sys.stderr.isatty() and console.is_interactive):
-        yield None
-        return
-    parts = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Progress(*parts, console=console, transient=True)
-    task = bar.add_task(what, total=1.0)
-    begin = time.monotonic()
-
-    def update(fraction: float) -> None:
-        bar.update(task, completed=fraction)
-        if not bar.live.is_started and time.monotonic() - begin > 2:
-            bar.start()
-
-    try:
-        yield update
-    finally:
-        bar.stop()
-
-
-def _load(source: Path, columns: str | None) -> tuple[CsvFile, list[int], Variables]:
-    table = read_csv(source)
-    chosen = table.positions(None if columns is None else _split(columns))
-    names = [table.header[j].strip() for j in chosen]
-    return table, chosen, Variables(table.numbers(chosen), names, lambda protected: protected)
-
-
-def _split(text: str) -> list[str]:
-    """Split a list at its commas; a name that holds one is put in quotation marks."""
-    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
-
-
-def _floats(text: str | None) -> list[float] | None:
-    return None if text is None else [_parse("weight", float, part) for part in _split(text)]
-
-
-def _defaults(method: str) -> dict[str, Any]:
-    hidden = ("points", "k", "engine", "progress", "seed")
-    parameters = inspect.signature(METHODS[method].function).parameters.values()
-    return {
-        p.name: p.default for p in parameters if p.name not in hidden and p.kind != p.VAR_KEYWORD
-    }
-
-
-def _options(method: str, pairs: list[str]) -> dict[str, Any]:
-    """Options of a method from NAME=VALUE, each of the type that its default has."""
-    defaults = _defaults(method) if method in METHODS else {}
-    options = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not (name and equals):
-            raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
-        if name in inspect.signature(microaggregate).parameters:
-            raise InputError(f"{name!r} is no option of a method: give it as --{name}, if at all")
-        default = defaults.get(name)
-        options[name] = _guess(text) if default is None else _parse(name, type(default), text)
-    return options
-
-
-def _parse(name: str, kind: type, text: str) -> Any:
-    try:
-        if kind is bool:
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-                text.casefold()
-            ]
-        return kind(text)
-    except (KeyError, ValueError):
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-        raise InputError(f"{name}={text!r} is not {wanted}") from None
-
-
-def _guess(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
-
-
-def _print_result(
-    result: Result, table: CsvFile, chosen: list[int], least: int, written: list[Path]
+def _write_report(
+    files: ExitStack, content: dict[str, Any], html: Path | None, json_file: Path | None
 ) -> None:
-    whole = result.labels.ndim == 1
-    sizes = result.sizes if whole else np.concatenate(result.sizes)
-    smallest, largest = int(sizes.min()), int(sizes.max())
-    each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
-    kept = [name for j, name in enumerate(table.header) if j not in chosen]
-    checked = f"in the file, each record is one of at least {least} that are alike"
-    if not whole:
-        checked = (
-            f"in the file, each value appears at least {least} times; "
-            "records as a whole are not k-anonymous"
-        )
-    lines = Table(box=None, show_header=False)
-    lines.add_column(style="dim")
-    lines.add_column()
-    lines.add_row("method", " ".join([result.method, *map("=".join, _texts(result.options))]))
-    lines.add_row("records", f"{len(result.labels)} of {len(chosen)} variables, k = {result.k}")
-    lines.add_row("groups", f"{len(sizes)} of {each} records")
-    lines.add_row("loss", f"{result.loss:.4f} %", style="bold")
-    lines.add_row("time", f"{result.seconds:.2f} s on {result.device}")
-    lines.add_row("checked", checked)
-    if kept:
-        lines.add_row("not protected", ", ".join(kept))
-    lines.add_row("written", ", ".join(map(str, written)))
-    _stdout().print(lines)
+    if html is not None:
+        _write_text(files, page(content), html)
+    if json_file is not None:
+        _write_text(files, json.dumps(content, indent=2, allow_nan=False), json_file)
 
 
-def _texts(options: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(name, str(value)) for name, value in options.items()]
+def _write_text(files: ExitStack, text: str, target: Path) -> None:
+    files.enter_context(whole_file(target)).write_text(text, encoding="utf-8")
 
 
 def main() -> None:

@@ -45,14 +45,17 @@ class Partition:
     labels : int array of shape (n,)
         Any numbering; groups are renumbered 0, 1, ... in order of their first record.
     k : int
+    cells : int array of shape (n,), optional
+        Records of one group must be in the same cell.
 
     Raises
     ------
     RuntimeError
-        If a record is in no group or a group is smaller than k: such a partition never leaves.
+        If a record is in no group, or a group is smaller than k or in several cells: such a
+        partition never leaves.
     """
 
-    def __init__(self, labels: np.ndarray, k: int) -> None:
+    def __init__(self, labels: np.ndarray, k: int, cells: np.ndarray | None = None) -> None:
         if len(labels) == 0 or labels.min() < 0:
             raise RuntimeError("internal error: a record is in no group; nothing is returned")
         numbers, sizes = numbered(labels)
@@ -70,6 +73,8 @@ class Partition:
                 f"internal error: a group has {self.sizes.min()} records, fewer than k={k}; "
                 "nothing is returned"
             )
+        if cells is not None and (cells != cells[first[by_first]][self.labels]).any():
+            raise RuntimeError("internal error: a group crosses strata; nothing is returned")
 
     def protect(self, values: np.ndarray) -> np.ndarray:
         """Replace each record by the centroid of its group.

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .errors import InputError
-from .table import standardize
 
 PALETTE = ("#4269d0", "#ef6f3c", "#3ca951", "#a463f2", "#d9a300", "#e3479b", "#2aa5b8", "#9c6b4e")
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")
 
 
-def check_plot(path: Path, method: str) -> None:
+def check_plot(path: Path, method: str = "") -> None:
     """Refuse a picture that cannot be drawn, before any work is done."""
     if find_spec("matplotlib") is None:
         raise InputError("a picture needs Matplotlib: pip install 'microagg-gpu[report]'")
@@ -30,7 +30,6 @@ def plot_groups(
     *,
     names: Sequence[str] | None = None,
     title: str = "",
-    standardized: bool = True,
 ) -> None:
     """Draw the groups in two dimensions: each record joined to the centroid of its group.
 
@@ -46,14 +45,12 @@ def plot_groups(
     names : sequence of str, optional
         Names of the variables.
     title : str
-    standardized : bool
-        Whether principal components are those of the standardized variables.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
-    places, (x_name, y_name) = _plane(points, names, standardized)
+    places, (x_name, y_name) = _plane(points, names)
     counts = np.bincount(labels)[:, np.newaxis]
     centroids = np.stack([np.bincount(labels, column) for column in places.T], axis=1) / counts
     colours = np.array(PALETTE)[np.arange(len(centroids)) % len(PALETTE)]
@@ -89,9 +86,7 @@ def plot_groups(
     figure.savefig(path)
 
 
-def _plane(
-    points: np.ndarray, names: Sequence[str] | None, standardized: bool
-) -> tuple[np.ndarray, tuple[str, str]]:
+def _plane(points: np.ndarray, names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, str]]:
     """Two coordinates of each record and what to call them."""
     n, p = points.shape
     names = list(names or [f"variable {j + 1}" for j in range(p)])
@@ -102,7 +97,7 @@ def _plane(
         return np.column_stack([points[:, 0], rank]), (names[0], "rank")
     if p == 2:
         return points, (names[0], names[1])
-    scaled = standardize(points, names) if standardized else points - points.mean(axis=0)
+    scaled = points - points.mean(axis=0)
     variances, components = np.linalg.eigh(scaled.T @ scaled)
     total = variances.sum() or 1.0
     ends = [
@@ -110,3 +105,50 @@ def _plane(
         for j, which in ((1, "first"), (2, "second"))
     ]
     return scaled @ components[:, [-1, -2]], (ends[0], ends[1])
+
+
+MARKS = "osD^vPX*<>"
+
+
+def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> None:
+    """Draw what methods lose against the risk that they leave; below and left is better.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        As `compare` returns them.
+    path : Path
+        The picture to write; its ending says the format.
+    title : str
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6), dpi=160, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    sizes = sorted({row["k"] for row in rows})
+    methods = sorted({row["method"] for row in rows})
+    for i, method in enumerate(methods):
+        own = sorted((row for row in rows if row["method"] == method), key=lambda row: row["k"])
+        axes.plot(
+            [row["loss"] for row in own], [row["risk"] for row in own], MARKS[i % len(MARKS)] + "-",
+            color=PALETTE[i % len(PALETTE)], linewidth=1, markersize=7, alpha=0.85,
+            label=method.replace("$", r"\$"),
+        )  # fmt: skip
+    for size in sizes:
+        best = min((row for row in rows if row["k"] == size), key=lambda row: row["loss"])
+        axes.annotate(
+            f"k = {size}", (best["loss"], best["risk"]), xytext=(-8, 8), ha="right",
+            textcoords="offset points", fontsize=10, color="#444444",
+        )  # fmt: skip
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.margins(0.08)
+    axes.set(xlabel="information loss, 100 SSE / SST (%)", ylabel="records linked (%)")
+    axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#e8e8e8", linewidth=0.6)
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    figure.savefig(path)

@@ -1,10 +1,9 @@
-"""Any table in: a matrix of numbers; group values out: the same kind of table."""
+"""Any table in: a matrix of numbers and what each column is for; the same kind of table out."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from array_api_compat import (
     array_namespace,
@@ -18,56 +17,94 @@ from array_api_compat import (
 from .errors import InputError
 from .kernels import engine_for
 
+NUMBER, ORDINAL, NOMINAL = 0, 1, 2
+Ordinal = Sequence[Any] | Mapping[Any, Sequence[Any] | None]
+
 
 @dataclass(frozen=True)
 class Table:
-    """The variables to protect.
+    """The variables to protect, and the columns that say how.
 
     Attributes
     ----------
     values : array of shape (n, p)
-        float64, in the array library and on the device of the data.
+        float64, in the array library and on the device of the data; NaN where missing. Ordinal
+        and nominal variables hold the number of their category.
     names : list of str
         Names of the p variables.
     rebuild : callable
-        From a protected NumPy matrix (n, p) to the same kind of object as the data.
+        ``rebuild(protected, kept, keep_integers)``: from a protected NumPy matrix of the records
+        at the positions ``kept`` to the same kind of object as the data.
+    kinds : int array of shape (p,)
+        NUMBER, ORDINAL or NOMINAL.
+    categories : dict
+        Of an ordinal or nominal variable's position: its categories in the order of their numbers.
+    whole : bool array of shape (p,)
+        Whether the data hold a variable as integers.
+    strata : int array of shape (n,), or None
+        Number of each record's stratum.
+    strata_names : list of str
+        What to call each stratum.
+    sampling : float array of shape (n,), or None
+        Sampling weight of each record.
     """
 
     values: Any
     names: list[str]
-    rebuild: Callable[[np.ndarray], Any]
+    rebuild: Callable[[np.ndarray, np.ndarray, bool], Any]
+    kinds: np.ndarray
+    whole: np.ndarray
+    categories: dict[int, list[Any]] = field(default_factory=dict)
+    strata: np.ndarray | None = None
+    strata_names: list[str] = field(default_factory=list)
+    sampling: np.ndarray | None = None
+
+    @property
+    def mixed(self) -> bool:
+        """Whether a variable is ordinal or nominal."""
+        return bool((self.kinds != NUMBER).any())
 
 
-def read(data: Any, columns: Sequence[Any] | None = None) -> Table:
+def read(
+    data: Any,
+    columns: Sequence[Any] | None = None,
+    by: Sequence[Any] | None = None,
+    sampling_weight: Any = None,
+    ordinal: Ordinal = (),
+    nominal: Sequence[Any] = (),
+) -> Table:
     """Read the variables of an array, a list of lists or a DataFrame.
 
     Parameters
     ----------
-    data : array, list, DataFrame or Table
+    data : array, list or DataFrame
         Two-dimensional with a row per record, or one-dimensional for one variable.
     columns : sequence of str or int, optional
-        The variables to protect, all by default; names in a DataFrame, positions in an array.
+        The variables to protect; by default all but those of ``by`` and ``sampling_weight``.
+        Names in a DataFrame, positions in an array.
+    by, sampling_weight, ordinal, nominal
+        As in `microaggregate`.
     """
     if columns is not None and not len(columns):
         raise InputError("no columns are chosen: name at least one")
-    if isinstance(data, Table):
-        table = data
-    elif isinstance(data, (list, tuple)):
-        table = _read_list(data, columns)
+    if isinstance(data, (list, tuple)):
+        table = _read_list(data, columns, by, sampling_weight, ordinal, nominal)
     elif is_array_api_obj(data):
-        table = _read_array(data, columns)
+        table = _read_array(data, columns, by, sampling_weight, ordinal, nominal)
     else:
-        if nw.dependencies.is_pandas_like_dataframe(data):
-            _check_names(data)
-        table = _read_frame(data, columns)
+        from .frames import read_frame  # by narwhals, and PyArrow for categories
+
+        table = read_frame(data, columns, by, sampling_weight, ordinal, nominal)
     n, p = table.values.shape
     if n == 0 or p == 0:
         raise InputError(f"the data are empty: {n} records of {p} variables")
-    _check_finite(table)
+    refuse_values(table, "infinite", "isinf", "correct them or leave out those records")
+    if table.sampling is not None:
+        _check_sampling(table.sampling, n)
     return table
 
 
-def _read_list(data: Any, columns: Sequence[Any] | None) -> Table:
+def _read_list(data: Any, *roles: Any) -> Table:
     try:
         array = np.asarray(data)
     except ValueError:
@@ -76,11 +113,18 @@ def _read_list(data: Any, columns: Sequence[Any] | None) -> Table:
             f"the rows of the list have different lengths ({sorted(lengths)}): "
             "give each record the same variables"
         ) from None
-    table = _read_array(array, columns)
-    return Table(table.values, table.names, lambda protected: table.rebuild(protected).tolist())
+    table = _read_array(array, *roles)
+    return replace(table, rebuild=lambda *new: table.rebuild(*new).tolist())
 
 
-def _read_array(data: Any, columns: Sequence[Any] | None) -> Table:
+def _read_array(
+    data: Any,
+    columns: Sequence[Any] | None,
+    by: Sequence[Any] | None,
+    sampling_weight: Any,
+    ordinal: Ordinal,
+    nominal: Sequence[Any],
+) -> Table:
     if is_jax_array(data) or is_dask_array(data):
         raise InputError(
             f"arrays of type {type(data).__name__} cannot be changed in place: "
@@ -103,20 +147,159 @@ def _read_array(data: Any, columns: Sequence[Any] | None) -> Table:
         raise InputError(f"the array holds {data.dtype} values, not real numbers: convert it")
     matrix = data if data.ndim == 2 else xp.reshape(data, (-1, 1))
     p = matrix.shape[1]
-    chosen = list(range(p)) if columns is None else [_position(c, p) for c in columns]
-    _check_unique(chosen)
+    to_numpy = engine_for(matrix).to_numpy
+
+    def column(j: int) -> np.ndarray:
+        return to_numpy(matrix[:, j]).astype(np.float64)
+
+    sampling = None
+    if sampling_weight is not None and np.ndim(sampling_weight) == 0:
+        sampling_weight = _position(sampling_weight, p)
+        sampling = column(sampling_weight)
+    elif sampling_weight is not None:
+        sampling, sampling_weight = numbers_given(sampling_weight), None
+    named, strata_columns, ordinal, nominal = (
+        _positions(given, p) for given in (columns, by, ordinal, nominal)
+    )
+    chosen, orders = choose(
+        named, strata_columns or [], sampling_weight, ordinal, nominal, list(range(p))
+    )
     where = xp.asarray(chosen, dtype=xp.int64, device=device(data))
     values = xp.astype(xp.take(matrix, where, axis=1), xp.float64, copy=False)
-    kind = data.dtype if xp.isdtype(data.dtype, "real floating") else xp.float64
+    categories = {}
+    for j, order in orders.items():
+        known, codes = _categories(column(chosen[j]), order, str(chosen[j]))
+        values = xp.astype(values, xp.float64, copy=True)
+        values[:, j] = xp.asarray(codes, device=device(data))
+        categories[j] = known
+    strata, strata_names = None, list[str]()
+    if by is not None:
+        parts = [np.unique(column(j), return_inverse=True) for j in strata_columns]
+        texts = [[f"{value:g}" for value in known] for known, _ in parts]
+        strata, strata_names = combine(
+            [codes.reshape(-1) for _, codes in parts], texts, [str(j) for j in strata_columns]
+        )
+    integral = xp.isdtype(data.dtype, "integral")
 
-    def rebuild(protected: np.ndarray) -> Any:
-        result = xp.astype(matrix, kind, copy=True)
-        for j, column in enumerate(chosen):
-            new = xp.asarray(protected[:, j].copy(), device=device(data))
-            result[:, column] = xp.astype(new, kind)
-        return xp.reshape(result, data.shape)
+    def rebuild(protected: np.ndarray, kept: np.ndarray, keep_integers: bool) -> Any:
+        kind = xp.float64 if integral and not keep_integers else data.dtype
+        rows = xp.take(matrix, xp.asarray(kept, device=device(data)), axis=0)
+        result = xp.astype(rows, kind, copy=True)
+        for j, place in enumerate(chosen):
+            new = decoded(protected[:, j], categories.get(j))
+            result[:, place] = xp.astype(xp.asarray(new.copy(), device=device(data)), kind)
+        return xp.reshape(result, (-1,) if data.ndim == 1 else tuple(result.shape))
 
-    return Table(values, [str(c) for c in chosen], rebuild)
+    return Table(
+        values,
+        [str(c) for c in chosen],
+        rebuild,
+        kinds_of(len(chosen), orders, nominal=[chosen.index(c) for c in nominal]),
+        np.full(len(chosen), integral),
+        categories,
+        strata,
+        strata_names,
+        sampling,
+    )
+
+
+def choose(
+    columns: list[Any] | None,
+    by: list[Any],
+    sampling_weight: Any,
+    ordinal: Ordinal,
+    nominal: Sequence[Any],
+    existing: list[Any],
+) -> tuple[list[Any], dict[int, Sequence[Any] | None]]:
+    """The columns to protect, and of the ordinal and nominal ones: position and given order."""
+    chosen = list(columns) if columns is not None else [
+        c for c in existing if c not in by and (sampling_weight is None or c != sampling_weight)
+    ]  # fmt: skip
+    _check_unique(chosen)
+    both = [c for c in ordinal if c in nominal]
+    if both:
+        raise InputError(f"column {both[0]!r} is named ordinal and nominal: choose one")
+    chosen += [c for c in [*ordinal, *nominal] if c not in chosen]
+    for role, taken in (("in by=", by), ("the sampling weight", [sampling_weight])):
+        twice = [c for c in chosen if c in taken and c is not None]
+        if twice:
+            raise InputError(f"column {twice[0]!r} is {role} and cannot be protected as well")
+    _check_unique(by)
+    orders: dict[int, Sequence[Any] | None] = {
+        chosen.index(c): ordinal[c] if isinstance(ordinal, Mapping) else None for c in ordinal
+    }
+    orders |= {chosen.index(c): None for c in nominal}
+    return chosen, orders
+
+
+def kinds_of(p: int, orders: Mapping[int, Any], nominal: Sequence[int]) -> np.ndarray:
+    """What each of p variables is."""
+    kinds = np.full(p, NUMBER)
+    kinds[list(orders)] = ORDINAL
+    kinds[list(nominal)] = NOMINAL
+    return kinds
+
+
+def combine(
+    codes: list[np.ndarray], texts: list[list[str]], columns: list[str]
+) -> tuple[np.ndarray, list[str]]:
+    """One number for each combination of values, and its name: 'region=North, size=3'."""
+    found, combined = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
+    names = [
+        ", ".join(
+            f"{column}={text[code]}" for column, text, code in zip(columns, texts, row, strict=True)
+        )
+        for row in found
+    ]
+    return combined.reshape(-1), names
+
+
+def ranks(known: Sequence[Any], order: Sequence[Any], name: str) -> list[int]:
+    """The rank of each known category in the order that was given."""
+    unknown = [value for value in known if value not in order]
+    if unknown:
+        raise InputError(
+            f"category {unknown[0]!r} of column {name!r} is not in the order that was given "
+            f"({' < '.join(map(str, order))}): name all of them, lowest first"
+        )
+    return [list(order).index(value) for value in known]
+
+
+def decoded(codes: np.ndarray, known: list[Any] | None) -> np.ndarray:
+    """Values of an array's variable: its categories, if it has any, instead of their numbers."""
+    if known is None:
+        return codes
+    missing = np.isnan(codes)
+    values = np.asarray(known, dtype=np.float64)[np.where(missing, 0, codes).astype(np.int64)]
+    return np.where(missing, np.nan, values)
+
+
+def numbers_given(values: Any) -> np.ndarray:
+    """Sampling weights that are not a column."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the sampling weights are not numbers: give one for each") from None
+
+
+def _categories(
+    column: np.ndarray, order: Sequence[Any] | None, name: str
+) -> tuple[list[Any], np.ndarray]:
+    observed = ~np.isnan(column)
+    known, codes = np.unique(column[observed], return_inverse=True)
+    if order is not None:
+        codes = np.asarray(ranks(known.tolist(), order, name), dtype=np.int64)[codes]
+    numbers = np.full(len(column), np.nan)
+    numbers[observed] = codes.reshape(-1)
+    return known.tolist() if order is None else list(order), numbers
+
+
+def _positions(columns: Any, p: int) -> Any:
+    if columns is None:
+        return None
+    if isinstance(columns, Mapping):
+        return {_position(c, p): order for c, order in columns.items()}
+    return [_position(c, p) for c in ([columns] if np.ndim(columns) == 0 else columns)]
 
 
 def _position(column: Any, p: int) -> int:
@@ -127,113 +310,71 @@ def _position(column: Any, p: int) -> int:
     return int(column) % p
 
 
-def _read_frame(data: Any, columns: Sequence[Any] | None) -> Table:
-    frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.Series):
-        series = frame
-        values = _numbers([series], [str(series.name)])
-        kind = _kind(series)
-        where = np.arange(len(series))
-        return Table(
-            values,
-            [str(series.name)],
-            lambda protected: series.cast(kind).scatter(where, protected[:, 0]).to_native(),
-        )
-    if not isinstance(frame, nw.DataFrame):
-        raise InputError(
-            f"data of type {type(data).__name__} cannot be read: "
-            "give an array, a list of lists or a DataFrame"
-        )
-    names = list(frame.columns)
-    columns = [columns] if isinstance(columns, str) else columns
-    missing = [c for c in columns or [] if c not in names]
-    if missing:
-        raise InputError(
-            f"column {missing[0]!r} is not in the table, which has: {', '.join(map(str, names))}"
-        )
-    chosen = list(range(len(names))) if columns is None else [names.index(c) for c in columns]
-    labels = [str(names[j]) for j in chosen]
-    _check_unique(labels)
-    values = _numbers([frame[:, j] for j in chosen], labels)
-
-    def rebuild(protected: np.ndarray) -> Any:
-        if frame.implementation.is_pandas_like():
-            result = frame.to_native().copy()
-            for column, j in zip(protected.T, chosen, strict=True):
-                single = frame[:, j].dtype == nw.Float32
-                result.isetitem(j, column.astype(np.float32 if single else np.float64))
-            return result
-        where = np.arange(len(frame))
-        series = [frame[:, j].cast(_kind(frame[:, j])) for j in chosen]
-        new = [s.scatter(where, column) for s, column in zip(series, protected.T, strict=True)]
-        return frame.with_columns(*new).to_native()
-
-    return Table(values, labels, rebuild)
-
-
-def _kind(series: nw.Series) -> Any:
-    return nw.Float32 if series.dtype == nw.Float32 else nw.Float64
-
-
-def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
-    """Columns of a DataFrame as float64; missing values as NaN."""
-    other = [
-        f"{name!r} ({s.dtype})"
-        for s, name in zip(series, names, strict=True)
-        if not s.dtype.is_numeric()
-    ]
-    if other:
-        raise InputError(
-            f"{len(other)} of {len(series)} columns are not numbers: {', '.join(other[:5])}: "
-            "choose numeric ones with columns="
-        )
-    return np.stack([s.cast(nw.Float64).to_numpy() for s in series], axis=1)
-
-
-def _check_names(data: Any) -> None:
-    names = [str(name) for name in data.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"column names appear twice ({', '.join(twice)}): rename them")
-
-
 def _check_unique(chosen: list[Any]) -> None:
     twice = [c for i, c in enumerate(chosen) if c in chosen[:i]]
     if twice:
         raise InputError(f"column {twice[0]!r} is chosen twice: name each column once")
 
 
-def _check_finite(table: Table) -> None:
+def _check_sampling(sampling: np.ndarray, n: int) -> None:
+    if sampling.shape != (n,):
+        raise InputError(f"{sampling.size} sampling weights for {n} records: give one for each")
+    bad = ~(np.isfinite(sampling) & (sampling > 0))
+    if bad.any():
+        raise InputError(
+            f"{bad.sum()} sampling weights are missing, infinite, 0 or negative, the first of "
+            f"record {int(bad.argmax())}: give numbers above 0"
+        )
+
+
+def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:
+    """Refuse a table with values that are NaN or infinite, saying where and how many."""
     xp = array_namespace(table.values)
     if bool(xp.all(xp.isfinite(table.values))):
         return
-    to_numpy = engine_for(table.values).to_numpy
-    for what, test in (("missing (NaN)", xp.isnan), ("infinite", xp.isinf)):
-        found = to_numpy(xp.sum(xp.astype(test(table.values), xp.int64), axis=0))
-        bad = [f"{name} ({count})" for name, count in zip(table.names, found, strict=True) if count]
-        if bad:
-            more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-            raise InputError(
-                f"{int(found.sum())} values are {what}, in column {', '.join(bad[:5])}{more}: "
-                "fill them in or leave out those records"
-            )
+    bad = xp.astype(getattr(xp, test)(table.values), xp.int64)
+    found = engine_for(table.values).to_numpy(xp.sum(bad, axis=0))
+    where = [f"{name} ({count})" for name, count in zip(table.names, found, strict=True) if count]
+    if where:
+        more = f" and {len(where) - 5} more" if len(where) > 5 else ""
+        raise InputError(
+            f"{int(found.sum())} values are {what}, in column {', '.join(where[:5])}{more}: "
+            f"{remedy}"
+        )
 
 
 def standardize(values: Any, names: Sequence[str]) -> Any:
     """Bring each variable to mean 0 and standard deviation 1; a constant one to 0.
 
-    Sums are correctly rounded and roots taken on the host (not every library's are exact), so
-    all array libraries give the same numbers.
+    Missing values (NaN) stay and count for nothing. Sums are correctly rounded and roots taken on
+    the host (not every library's are exact), so all array libraries give the same numbers.
     """
+    return standardized(values, names)[0]
+
+
+def standardized(values: Any, names: Sequence[str]) -> tuple[Any, np.ndarray]:
+    """`standardize`, and what each variable's differences were multiplied by."""
     words = engine_for(values)
     total = words.correctly_rounded_sum
     xp = array_namespace(values)
-    n = values.shape[0]
     columns = values.T
+    missing = xp.isnan(columns)
+    some = bool(xp.any(missing))
+    n: Any = values.shape[0]
+    known = columns
+    if some:
+        n = xp.astype(xp.sum(xp.astype(~missing, xp.int64), axis=1), xp.float64)
+        n = xp.where(n == 0, 1.0, n)  # a variable without values
+        known = xp.where(missing, 0.0, columns)
     with np.errstate(over="ignore", invalid="ignore"):
-        centred = columns - xp.reshape(total(columns) / n, (-1, 1))
+        centred = known - xp.reshape(total(known) / n, (-1, 1))
+        if some:
+            centred = xp.where(missing, 0.0, centred)
         spread = np.sqrt(words.to_numpy(total(centred * centred) / n))
-    constant = words.to_numpy(xp.max(columns, axis=1) == xp.min(columns, axis=1))
+    lowest, highest = columns, columns
+    if some:
+        lowest, highest = xp.where(missing, xp.inf, columns), xp.where(missing, -xp.inf, columns)
+    constant = words.to_numpy(xp.max(highest, axis=1) <= xp.min(lowest, axis=1))
     usable = (np.isfinite(spread) & (spread > 0)) | constant
     if not usable.all():
         raise InputError(
@@ -242,4 +383,7 @@ def standardize(values: Any, names: Sequence[str]) -> Any:
         )
     divisor = xp.asarray(np.where(constant, 1.0, spread)[:, np.newaxis], device=device(values))
     flat = xp.asarray(constant[:, np.newaxis], device=device(values))
-    return (xp.where(flat, 0.0, centred) / divisor).T
+    result = xp.where(flat, 0.0, centred) / divisor
+    if some:
+        result = xp.where(missing, xp.nan, result)
+    return result.T, np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread))

@@ -56,14 +56,35 @@ def read(name, delimiter=","):
 
 
 def refuse(message, *arguments):
-    """Run ``protect`` and expect one sentence, exit code 2 and no file left behind."""
+    """Run the real command and expect one sentence, exit code 2 and no file left behind."""
     before = sorted(os.listdir())
-    result = run("protect", *arguments)
-    assert result.exit_code == 2
-    assert result.output.startswith("microagg: ")
-    assert result.output.count("\n") == 1
-    assert re.search(message, result.output), result.output
+    done = process(*arguments)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout + done.stderr
+    sentence(message, done.stderr)
     assert sorted(os.listdir()) == before
+
+
+def refuse_here(message, *arguments):
+    """The same in this process, where something was replaced for the test."""
+    before = sorted(os.listdir())
+    result = run(*arguments)
+    assert result.exit_code == 2
+    sentence(message, result.output)
+    assert sorted(os.listdir()) == before
+
+
+def sentence(message, output):
+    assert output.startswith("microagg: ")
+    assert output.count("\n") == 1
+    assert re.search(message, output), output
+
+
+def process(*arguments, **given):
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "microagg_gpu", *map(str, arguments)],
+        capture_output=True, text=True, encoding="utf-8", **given,
+    )  # fmt: skip
 
 
 def command(code, *arguments, **given):

@@ -116,20 +116,24 @@ def test_options_and_weights_reach_the_method(monkeypatch):
     write_companies()
     seen = {}
 
-    def spy(values, k, method, **given):
+    def spy(table, k, method, **given):
         seen.update(given)
-        return microaggregate(values, k, method, **given)
+        return microaggregate(table, k, method, **given)
 
     monkeypatch.setattr(microagg_gpu.cli, "microaggregate", spy)
     result = run(
-        "protect", "in.csv", "-k", 3, "--columns", "turnover,staff", "--weights", "1,2.5",
-        "--method", "projection", "--option", "projection=pv", "--option", "variable=staff",
-        "--option", "descending=true", "--no-standardize", "--seed", 7, "-o", "out.csv",
+        "protect", "in.csv", "-k", 3, "--columns", "turnover,staff",
+        "--column-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",
+        "--option", "variable=staff", "--option", "descending=true", "--no-standardize",
+        "--seed", 7, "--aggregate", "median", "-o", "out.csv",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert seen == {
-        "projection": "pv", "variable": "staff", "descending": True, "weights": [1.0, 2.5],
-        "standardize": False, "seed": 7, "device": "auto", "progress": None,
+        "columns": ["turnover", "staff"], "by": None, "sampling_weight": None, "ordinal": {},
+        "nominal": [], "projection": "pv", "variable": "staff", "descending": True,
+        "weights": {"staff": 2.5}, "standardize": False, "seed": 7, "device": "auto",
+        "progress": None, "missing": "error", "small_strata": "error", "aggregate": "median",
+        "keep_integers": False,
     }  # fmt: skip
 
 
@@ -211,7 +215,7 @@ def test_bar_on_a_terminal_and_stop():
 import time
 import microagg_gpu.cli as cli
 
-def slow(values, k, method, *, progress, **given):
+def slow(table, k, method, *, progress, **given):
     for step in range(600):
         progress(step / 600)
         time.sleep(0.1)

@@ -1,10 +1,20 @@
 """The command ``microagg``: what it refuses, and how it says so."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command import command, in_empty_directory, refuse, run, write, write_companies  # noqa: F401
+from command import (  # noqa: F401
+    command,
+    in_empty_directory,
+    process,
+    refuse,
+    refuse_here,
+    run,
+    write,
+    write_companies,
+)
 
 import microagg_gpu.cli
 from microagg_gpu import microaggregate
@@ -30,7 +40,7 @@ from microagg_gpu import microaggregate
     ],
 )
 def test_bad_file(text, message):
-    refuse(message, write(text), "-k", 5, "-o", "out.csv")
+    refuse(message, "protect", write(text), "-k", 5, "-o", "out.csv")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +57,8 @@ def test_bad_file(text, message):
     ],
 )
 def test_bad_cell(cell, message):
-    refuse(message, write(f"x,y\n1,2\n3,{cell}\n5,6\n"), "-k", 2, "-o", "out.csv")
+    write(f"x,y\n1,2\n3,{cell}\n5,6\n")
+    refuse(message, "protect", "in.csv", "-k", 2, "-o", "out.csv")
 
 
 def test_text_column_names_the_columns_that_would_do():
@@ -55,26 +66,29 @@ def test_text_column_names_the_columns_that_would_do():
     refuse(
         "column 'name' of in.csv is not numeric: 40 of 40 values .* line 2: .* "
         "--columns id,turnover,staff",
-        "in.csv", "-k", 3, "-o", "out.csv",
+        "protect", "in.csv", "-k", 3, "-o", "out.csv",
     )  # fmt: skip
 
 
 def test_lines_are_counted_in_cells_of_several_lines():
     write('note,x\n"a\nb",1\nc,bad\n')
-    refuse("'bad' on line 4", "in.csv", "-k", 1, "--columns", "x", "-o", "out.csv")
+    refuse("'bad' on line 4", "protect", "in.csv", "-k", 1, "--columns", "x", "-o", "out.csv")
 
 
 def test_wrong_encoding_and_binary():
     write("name,x\nÉ,1\n", encoding="latin-1")
-    refuse("in.csv is not a text file in UTF-8 .byte 8 is 0xC9", "in.csv", "-k", 1, "-o", "o.csv")
-    write("name,x\nA,1\n", encoding="utf-16")
-    refuse("in.csv is not a text file in UTF-8", "in.csv", "-k", 1, "-o", "o.csv")
+    chosen = ("protect", "in.csv", "-k", 1, "--columns", "x", "-o", "out.csv")
+    refuse("in.csv is not a text file in UTF-8 .byte 8 is 0xC9.*--encoding latin-1", *chosen)
+    refuse("--encoding klingon is unknown", *chosen, "--encoding", "klingon")
+    refuse("in.csv", *chosen, "--encoding", "ascii")
+    Path("in.csv").write_bytes(bytes(range(256)) * 20)
+    refuse("in.csv is not a text file", *chosen)
 
 
 def test_no_input_file():
-    refuse("absent.csv does not exist", "absent.csv", "-k", 3, "-o", "out.csv")
+    refuse("absent.csv does not exist", "protect", "absent.csv", "-k", 3, "-o", "out.csv")
     os.mkdir("folder")
-    refuse("folder is a directory", "folder", "-k", 3, "-o", "out.csv")
+    refuse("folder is a directory", "protect", "folder", "-k", 3, "-o", "out.csv")
 
 
 # The target
@@ -83,7 +97,8 @@ def test_no_input_file():
 def test_output_exists():
     write_companies()
     write("precious", "out.csv")
-    refuse("out.csv exists: .*--force", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
+    chosen = ("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
+    refuse("out.csv exists: .*--force", *chosen)
     assert Path("out.csv").read_text() == "precious"
 
 
@@ -91,14 +106,15 @@ def test_output_is_the_input():
     write_companies()
     before = Path("in.csv").read_bytes()
     os.symlink("in.csv", "link.csv")
+    chosen = ("protect", "in.csv", "-k", 3, "--columns", "staff")
     for target in ("in.csv", "./in.csv", "link.csv"):
-        refuse("is named twice", "in.csv", "-k", 3, "--columns", "staff", "-o", target, "--force")
+        refuse("is named twice", *chosen, "-o", target, "--force")
     assert Path("in.csv").read_bytes() == before
 
 
 def test_output_cannot_be_written(monkeypatch):
     write_companies()
-    chosen = ("in.csv", "-k", 3, "--columns", "staff")
+    chosen = ("protect", "in.csv", "-k", 3, "--columns", "staff")
     os.mkdir("folder")
     refuse("folder is a directory", *chosen, "-o", "folder", "--force")
     refuse("absent is not a directory", *chosen, "-o", "absent/out.csv")
@@ -109,7 +125,7 @@ def test_output_cannot_be_written(monkeypatch):
 
     # The superuser, whom tests may run as, can write to any directory.
     monkeypatch.setattr(Path, "touch", denied)
-    refuse("out.csv cannot be written: Permission denied", *chosen, "-o", "out.csv")
+    refuse_here("out.csv cannot be written: Permission denied", *chosen, "-o", "out.csv")
 
 
 def test_full_disk_leaves_nothing():
@@ -126,14 +142,14 @@ def test_full_disk_leaves_nothing():
 def test_failed_check_leaves_nothing(monkeypatch):
     write_companies()
 
-    def wrong(values, k, **given):
-        result = microaggregate(values, k, **given)
-        result.protected[0] += 1  # the record now stands alone
-        return result
+    def wrong(table, *arguments, **given):
+        result = microaggregate(table, *arguments, **given)
+        values = result.protected["staff"].to_pylist()
+        values[0] += 1  # the record now stands alone
+        place = table.column_names.index("staff")
+        return replace(result, protected=result.protected.set_column(place, "staff", [values]))
 
-    monkeypatch.setattr(
-        microagg_gpu.cli, "microaggregate", lambda values, k, _, **given: wrong(values, k, **given)
-    )
+    monkeypatch.setattr(microagg_gpu.cli, "microaggregate", wrong)
     with pytest.raises(RuntimeError, match="1 records are alike in the file, not k=3"):
         run("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
     assert os.listdir() == ["in.csv"]
@@ -147,9 +163,9 @@ def test_failed_check_leaves_nothing(monkeypatch):
     [
         (["--columns", "profit"], "column 'profit' is not in in.csv, which has: id, name,"),
         (["--columns", "staff,staff"], "column 'staff' is chosen twice"),
-        (["--weights", "1,2"], "2 weights for 1 variables"),
-        (["--weights", "x"], "weight='x' is not a number"),
-        (["--weights", "-1"], "a weight is negative"),
+        (["--column-weights", "1,2"], "2 weights for 1 variables"),
+        (["--column-weights", "x"], "weight='x' is not a number"),
+        (["--column-weights", "-1"], "a weight is negative"),
         (["--method", "magic"], "method 'magic' is unknown: choose one of fixed,"),
         (["--option", "gamma"], "option 'gamma' is not NAME=VALUE"),
         (["--option", "seed=1"], "'seed' is no option of a method: give it as --seed"),
@@ -161,7 +177,7 @@ def test_failed_check_leaves_nothing(monkeypatch):
             ["--method", "projection", "--option", "variable=id"],
             "variable 'id' is not one of staff",
         ),
-        (["--device", "tpu"], "device='tpu' is unknown"),
+        (["--device", "tpu"], "--device tpu is unknown"),
         (["--plot", "out.csv"], "out.csv is named twice"),
         (["--plot", "groups.xyz"], "groups.xyz is no picture that can be written"),
         (["--plot", "g.png", "--method", "individual"], "no groups of whole records to draw"),
@@ -170,20 +186,23 @@ def test_failed_check_leaves_nothing(monkeypatch):
 def test_bad_option(arguments, message):
     write_companies()
     columns = [] if "--columns" in arguments else ["--columns", "staff"]
-    refuse(message, "in.csv", "-k", 3, "-o", "out.csv", *columns, *arguments)
+    refuse_here(message, "protect", "in.csv", "-k", 3, "-o", "out.csv", *columns, *arguments)
 
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_k_too_small(k):
     write_companies()
-    refuse(f"k={k} is too small", "in.csv", "-k", k, "--columns", "staff", "-o", "out.csv")
+    refuse(
+        f"k={k} is too small", "protect", "in.csv", "-k", k, "--columns", "staff", "-o", "out.csv"
+    )
 
 
 def test_plot_without_matplotlib_names_the_extra(monkeypatch):
     write_companies()
     monkeypatch.setattr("microagg_gpu.plots.find_spec", lambda name: None)
-    chosen = ("in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
-    refuse(r"needs Matplotlib: pip install 'microagg-gpu\[report\]'", *chosen, "--plot", "g.png")
+    chosen = ("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
+    extra = r"needs Matplotlib: pip install 'microagg-gpu\[report\]'"
+    refuse_here(extra, *chosen, "--plot", "g.png")
 
 
 @pytest.mark.parametrize(

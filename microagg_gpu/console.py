@@ -1,0 +1,253 @@
+"""What the command ``microagg`` shows on the terminal, and how it reads its options."""
+
+import csv
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from .errors import InputError
+from .methods import METHODS
+from .result import Comparison, Result
+
+Tell = Callable[[float], None]
+
+
+def stdout() -> Console:
+    """The console for results."""
+    # Names from a file are printed as they are, whatever brackets or colons they hold.
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """One sentence for what a user can mend, instead of a traceback."""
+    try:
+        yield
+    except InputError as error:
+        typer.echo(f"microagg: {_as_options(str(error))}", err=True)
+        raise typer.Exit(2) from None
+    except MemoryError:
+        typer.echo("microagg: not enough memory for this file; nothing was written", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("stopped; nothing was written", err=True)
+        raise typer.Exit(130) from None
+
+
+_PARAMETERS = (
+    "aggregate|by|columns|decimal|delimiter|device|encoding|method|missing|nominal|ordinal"
+    "|small_strata"
+)
+
+
+def _as_options(message: str) -> str:
+    """Parameters of the Python functions in a message as options of the command."""
+    example = re.search(r"ordinal=\{'(.*)': \['(.*)'\]\}", message)
+    if example:
+        order = "<".join(example[2].split("', '"))
+        message = message.replace(example[0], f"--ordinal '{example[1]}={order}'")
+    return re.sub(
+        rf"\b({_PARAMETERS})=('([^']*)')?",
+        lambda found: f"--{found[1].replace('_', '-')}" + (f" {found[3]}" if found[2] else ""),
+        message,
+    )
+
+
+class Phases:
+    """The phases of a run, one after the other, each with a bar on the terminal."""
+
+    def __init__(self, bar: Progress | None) -> None:
+        self._bar = bar
+
+    @contextmanager
+    def __call__(self, what: str) -> Iterator[Tell | None]:
+        """Show a phase while it lasts; yield what moves its bar."""
+        if self._bar is None:
+            yield None
+            return
+        task = self._bar.add_task(what, total=None)
+        yield lambda fraction: self._move(task, fraction)
+        self._move(task, 1.0)
+
+    def _move(self, task: TaskID, fraction: float) -> None:
+        if self._bar is not None:
+            self._bar.update(task, total=1.0, completed=fraction)
+
+
+@contextmanager
+def phases() -> Iterator[Phases]:
+    """Bars on the terminal, which go when the work is done; none where there is no terminal."""
+    console = Console(stderr=True, markup=False, emoji=False)
+    if not (sys.stderr.isatty() and console.is_interactive):
+        yield Phases(None)
+        return
+    with Progress(
+        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
+        TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        console=console, transient=True,
+    ) as bar:  # fmt: skip
+        yield Phases(bar)
+
+
+# Reading options
+
+
+def split(text: str | None) -> list[str]:
+    """Split a list at its commas; a name that holds one is put in quotation marks."""
+    if not text:
+        return []
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def parse(name: str, kind: type, text: str) -> Any:
+    """A value of the given type from its text."""
+    try:
+        if kind is bool:
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                text.casefold()
+            ]
+        return kind(text)
+    except (KeyError, ValueError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise InputError(f"{name}={text!r} is not {wanted}") from None
+
+
+def column_weights(text: str | None) -> list[float] | dict[str, float] | None:
+    """Weights in order, '1,2', or by name, 'staff=2'."""
+    if text is None:
+        return None
+    pairs = [part.rpartition("=") for part in split(text)]
+    if all(name for name, _, _ in pairs):
+        return {name.strip(): parse("weight", float, weight) for name, _, weight in pairs}
+    return [parse("weight", float, part) for part in split(text)]
+
+
+def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
+    """Ordinal columns from 'size=small<medium<large', or a list of columns of numbers."""
+    found: dict[str, list[str] | None] = {}
+    for one in given:
+        if "<" in one and "=" in one:
+            name, _, order = one.partition("=")
+            found[name.strip()] = [category.strip() for category in order.split("<")]
+        else:
+            found |= dict.fromkeys(split(one))
+    return found
+
+
+def defaults(method: str) -> dict[str, Any]:
+    """Options of a method and their defaults."""
+    hidden = ("points", "k", "engine", "progress", "seed")
+    parameters = inspect.signature(METHODS[method].function).parameters.values()
+    return {
+        p.name: p.default for p in parameters if p.name not in hidden and p.kind != p.VAR_KEYWORD
+    }
+
+
+def method_options(method: str, pairs: Sequence[str], taken: Sequence[str]) -> dict[str, Any]:
+    """Options of a method from NAME=VALUE, each of the type that its default has."""
+    known = defaults(method) if method in METHODS else {}
+    options = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not (name and equals):
+            raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
+        if name in taken:
+            raise InputError(f"{name!r} is no option of a method: give it as --{name}, if at all")
+        default = known.get(name)
+        options[name] = _guess(text) if default is None else parse(name, type(default), text)
+    return options
+
+
+def _guess(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
+
+
+# Tables
+
+
+def show_result(result: Result, rows: dict[str, str]) -> None:
+    """Print what was done: the result's own lines, then the given ones."""
+    sizes = result.sizes if result.labels.ndim == 1 else np.concatenate(result.sizes)
+    smallest, largest = int(sizes.min()), int(sizes.max())
+    each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
+    options = " ".join(f"{name}={value}" for name, value in result.options.items())
+    own = {
+        "method": f"{result.method} {options}".strip(),
+        "records": f"{len(result.labels)} of {len(result.names)} variables, k = {result.k}",
+        "left out": _left_out(result),
+        "merged": "; ".join(result.merged),
+        "groups": f"{len(sizes)} of {each} records",
+        "loss": f"{result.loss:.4f} %",
+        "time": f"{result.seconds:.2f} s on {result.device}",
+    }
+    lines = Table(box=None, show_header=False)
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column()
+    for name, text in (own | rows).items():
+        if text:
+            lines.add_row(name, text, style="bold" if name == "loss" else "")
+    stdout().print(lines)
+
+
+def _left_out(result: Result) -> str:
+    parts = [f"{result.dropped} with missing values"] if result.dropped else []
+    parts += [f"{result.suppressed} of strata with fewer than k"] if result.suppressed else []
+    return ", ".join(parts)
+
+
+def show_comparison(rows: Comparison) -> None:
+    """Print a comparison, the best of each k in bold."""
+    names = ("k", "method", "loss %", "risk %", "groups", "largest", "seconds")
+    table = Table(*names, box=box.SIMPLE)
+    for column in table.columns:
+        column.justify = "left" if column.header == "method" else "right"
+    before = None
+    for row in rows:
+        if before not in (None, row["k"]):
+            table.add_section()
+        table.add_row(
+            str(row["k"]), row["method"], f"{row['loss']:.3f}", f"{row['risk']:.2f}",
+            str(row["groups"]), str(row["largest"]), f"{row['seconds']:.2f}",
+            style="bold green" if before != row["k"] else "",
+        )  # fmt: skip
+        before = row["k"]
+    stdout().print(table)
+    stdout().print(
+        "loss: 100 SSE / SST; risk: published records whose nearest original is their own"
+    )
+
+
+def show_methods() -> None:
+    """Print the table of methods."""
+    table = Table("method", "published", "time", "group sizes", "d", box=box.SIMPLE_HEAD)
+    table.add_column("options", no_wrap=True)
+    table.padding = (0, 1, 0, 0)
+    for name, method in METHODS.items():
+        options = "\n".join(f"{option}={value}" for option, value in defaults(name).items())
+        variables = "1" if method.univariate else "any"
+        table.add_row(name, method.paper, method.cost, method.sizes, variables, options)
+    stdout().print(table)
+    stdout().print("n records of d variables; options are given as --option NAME=VALUE")

@@ -1,0 +1,191 @@
+"""What microaggregate() and compare() return."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import measures
+from .run import Problem
+from .table import NOMINAL, NUMBER
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """A protected table and what the protection cost.
+
+    Attributes
+    ----------
+    labels : int64 array of shape (n,)
+        Group of each record, 0, 1, ... in order of first record; (n, p) for individual ranking;
+        -1 for a record that was left out.
+    protected : same kind as the data
+        Each record replaced by the centroid of its group, in the original units and order;
+        without the records that were left out.
+    loss : float
+        Information loss 100 * SSE / SST on the standardized (and weighted) variables.
+    sse, sst : float
+        Within-groups and total sum of squares.
+    sizes : int64 array
+        Number of records of each group; for individual ranking a list, one array per variable.
+    k, method, options
+        As asked for.
+    device, engine : str
+        Where it ran.
+    seconds : float
+        How long the method took.
+    names : list of str
+        The variables that were protected.
+    dropped, suppressed : int
+        Records left out for missing values, or since their stratum has fewer than k.
+    merged : list of str
+        Strata that were put together, as 'a + b'.
+    """
+
+    labels: np.ndarray
+    protected: Any
+    loss: float
+    sse: float
+    sst: float
+    sizes: Any
+    k: int
+    method: str
+    options: dict[str, Any]
+    device: str
+    engine: str
+    seconds: float
+    names: list[str]
+    dropped: int
+    suppressed: int
+    merged: list[str]
+    _problem: Problem
+    _published: np.ndarray
+    _made: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result(method={named(self.method, self.options)!r}, k={self.k}, "
+            f"loss={self.loss:.4g}, records={len(self.labels)}, seconds={self.seconds:.3g})"
+        )
+
+    def linkage(self, progress: Callable[[float], None] | None = None) -> float:
+        """Share of the published records whose nearest original is their own, ties shared.
+
+        Distances are over numbers and ordinal variables, as in the grouping; an intruder sees
+        the stratum too, and compares only within it.
+        """
+        scale = self._problem.scale
+        used = self._problem.table.kinds != NOMINAL
+        return measures.record_linkage(
+            self._problem.values[:, used], self._published[:, used], self._problem.cells.cell,
+            scale=scale[used], progress=progress,
+        ).share  # fmt: skip
+
+    def report(
+        self,
+        *,
+        made: dict[str, str] | None = None,
+        alternatives: Sequence[dict[str, Any]] = (),
+        progress: Callable[[float], None] | None = None,
+    ) -> dict[str, Any]:
+        """What the protection cost and what risk is left, as plain Python values for JSON.
+
+        Parameters
+        ----------
+        made : dict of texts, optional
+            More to say of what was done, such as names of files.
+        alternatives : sequence of dict, optional
+            Rows of `compare`, for the map of loss and risk.
+        progress : callable, optional
+            Called with the fraction done.
+        """
+        from .report import describe
+
+        problem, table = self._problem, self._problem.table
+        numbers = table.kinds == NUMBER
+        kept = problem.cells.kept
+        labels = self.labels[kept]
+        return describe(
+            problem.values[:, numbers],
+            self._published[:, numbers],
+            names=[name for name, number in zip(table.names, numbers, strict=True) if number],
+            k=self.k,
+            labels=labels if labels.ndim == 1 else labels[:, numbers],
+            cells=problem.cells.cell,
+            scale=problem.scale[numbers],
+            sampling_weight=problem.sampling,
+            categories=[
+                {
+                    "name": table.names[j],
+                    "kind": "nominal" if table.kinds[j] == NOMINAL else "ordinal",
+                    "before": _texts(problem.values[:, j], known),
+                    "after": _texts(self._published[:, j], known),
+                }
+                for j, known in table.categories.items()
+            ],
+            made=self._made | (made or {}),
+            alternatives=list(alternatives),
+            progress=progress,
+        )
+
+    def save_report(self, path: str | Path, **given: Any) -> None:
+        """Write the report as one HTML file. It tells of the original records: do not publish it.
+
+        Parameters
+        ----------
+        path : str or Path
+        **given
+            As for `report`.
+        """
+        from .report import page
+
+        Path(path).write_text(page(self.report(**given)), encoding="utf-8")
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the groups. The picture shows the original records: do not publish it."""
+        from .plots import check_plot, plot_groups
+
+        check_plot(Path(path), self.method)
+        problem = self._problem
+        numbers = problem.table.kinds == NUMBER
+        values = problem.values[:, numbers]
+        absent = np.isnan(values)
+        if absent.any():  # drawn at the mean
+            means = np.where(absent, 0.0, values).sum(axis=0) / np.maximum(1, (~absent).sum(axis=0))
+            values = np.where(absent, means, values)
+        plot_groups(
+            values * np.where(problem.scale > 0, problem.scale, 1)[numbers]
+            if values.shape[1] > 2 else values,
+            self.labels[problem.cells.kept],
+            Path(path),
+            names=[name for name, number in zip(self.names, numbers, strict=True) if number],
+            title=f"{self.method}, k = {self.k}: {len(self.sizes)} groups, loss {self.loss:.2f} %",
+        )  # fmt: skip
+
+
+def _texts(codes: np.ndarray, known: list[Any]) -> np.ndarray:
+    texts = np.array([*map(str, known), "(missing)"], dtype=object)
+    return texts[np.where(np.isnan(codes), len(known), codes).astype(np.int64)]
+
+
+def named(method: str, options: dict[str, Any]) -> str:
+    """A method with its options, as 'vmdav gamma=0.5'."""
+    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])
+
+
+class Comparison(list):
+    """Rows: ``k``, ``method``, ``loss``, ``risk``, ``groups``, ``largest``, ``seconds``."""
+
+    def __str__(self) -> str:
+        lines = [
+            f"{'k':>4}  {'method':<32}{'loss %':>9}{'risk %':>9}{'groups':>9}{'largest':>9}"
+            f"{'seconds':>10}"
+        ]
+        for row in self:
+            lines.append(
+                f"{row['k']:>4}  {row['method']:<32}{row['loss']:>9.4f}{row['risk']:>9.3f}"
+                f"{row['groups']:>9}{row['largest']:>9}{row['seconds']:>10.3f}"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,82 @@
+"""Who is who in a file: which columns are numbers, categories, strata or weights."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .console import orders, split
+from .errors import InputError
+from .files import DataFile
+
+
+def find_roles(
+    file: DataFile,
+    columns: str | None,
+    by: str | None,
+    weight: str | None,
+    ordinal: Sequence[str] | None,
+    nominal: str | None,
+    dropped: Sequence[str],
+    missing: str,
+) -> tuple[pa.Table, dict[str, Any]]:
+    """Read the columns that options name, in the types that `microaggregate` takes.
+
+    Parameters
+    ----------
+    columns, by, weight, ordinal, nominal
+        The texts of the options.
+    dropped : sequence of str
+        Columns that are left out.
+    missing : str
+        If "error", missing values are refused here, where their lines can be told.
+
+    Returns
+    -------
+    table : pa.Table
+        The file; missing values of the columns to protect are null.
+    roles : dict
+        Arguments of `microaggregate`.
+    """
+    strata, categories = file.resolve(split(by)), file.resolve(split(nominal))
+    (sampling,) = file.resolve([weight]) if weight is not None else [None]
+    ordered = {file.resolve([name])[0]: order for name, order in orders(ordinal or []).items()}
+    other = {*strata, *categories, *ordered, *dropped, sampling}
+    chosen = (
+        [name for name in file.resolve(None) if name not in other]
+        if columns is None
+        else file.resolve(split(columns))
+    )
+    for name in (name for name in chosen if name in dropped):
+        raise InputError(f"column {name!r} is to be protected and dropped: choose one")
+    numbers = [name for name in chosen if name not in ordered and name not in categories]
+    numeric = file.numeric_columns() if None in ordered.values() else []
+    ranked = [name for name, order in ordered.items() if order is None and name in numeric]
+    weights = [] if sampling is None else [sampling]
+    table = file.with_numbers(list(dict.fromkeys([*numbers, *ranked, *weights])))
+    if file.text is not None:
+        for name in (name for name in [*ordered, *categories] if name not in ranked):
+            cells = table[name]
+            known = pc.if_else(pc.equal(pc.utf8_trim_whitespace(cells), ""), None, cells)
+            table = table.set_column(table.column_names.index(name), name, known)
+    if missing == "error":
+        _refuse_missing(file, table, [*numbers, *ordered, *categories])
+    return table, {
+        "columns": numbers or None, "by": strata or None, "sampling_weight": sampling,
+        "ordinal": ordered, "nominal": categories,
+    }  # fmt: skip
+
+
+def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> None:
+    marks = {
+        name: pc.is_null(table[name], nan_is_null=True).to_numpy(zero_copy_only=False)
+        for name in names
+        if table[name].null_count
+    }
+    if marks:
+        raise InputError(
+            f"{sum(mark.sum() for mark in marks.values())} values of {file.path} are missing, in "
+            f"column {file.where(marks)}: fill them in, group records with the same ones missing "
+            "(missing='pattern'), or leave out those records (missing='drop')"
+        )

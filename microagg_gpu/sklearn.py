@@ -1,0 +1,154 @@
+"""Microaggregation as a scikit-learn transformer (the extra ``sklearn``)."""
+
+import inspect
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        "microagg_gpu.sklearn needs scikit-learn 1.6 or later: pip install 'microagg-gpu[sklearn]'"
+    ) from error
+
+from . import InputError, microaggregate
+from .kernels import engine_for
+
+
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Replace each record by the centroid of its group of at least k records.
+
+    The records given to `fit` are grouped. `transform` gives each of them the centroid of its
+    own group, and any other record that of the group of the fitted record nearest to it. (Not
+    the nearest centroid: groups reach into each other, so a fitted record can be nearer to the
+    centroid of another group, and moving there it could leave fewer than k behind.)
+
+    What `fit_transform` returns is k-anonymous. Records that were not fitted add nothing to
+    that: they are given values that fitted records have in common, and do not count for the k.
+    A fitted estimator holds the original records, so do not hand it on, pickled or not, with
+    the protected data.
+
+    Parameters
+    ----------
+    k : int
+        The least number of records in a group.
+    method : str
+        A name in `microagg_gpu.METHODS`, other than "individual".
+    standardize : bool
+        Bring each variable to mean 0 and standard deviation 1 for the distances.
+    weights : sequence of float, optional
+        Weight of each variable in all sums of squares.
+    device : {"auto", "cpu", "cuda", "cuda:1", ...}
+        Where to group.
+    seed : int
+        For methods that draw random numbers.
+    options : dict, optional
+        Options of the method, such as ``{"gamma": 0.5}`` of "vmdav".
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n,)
+        Group of each fitted record, 0, 1, ... in order of first record.
+    centroids_ : float64 array of shape (groups, p)
+        In the units of the data.
+    loss_ : float
+        Information loss 100 * SSE / SST of the fitted records.
+    n_features_in_, feature_names_in_
+        As in all of scikit-learn.
+
+    Examples
+    --------
+    >>> from microagg_gpu.sklearn import Microaggregator
+    >>> Microaggregator(k=2).fit_transform([[1.0], [2.0], [8.0], [9.0]]).tolist()
+    [[1.5], [1.5], [8.5], [8.5]]
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        method: str = "mdav",
+        *,
+        standardize: bool = True,
+        weights: Sequence[float] | None = None,
+        device: str = "auto",
+        seed: int = 0,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.k = k
+        self.method = method
+        self.standardize = standardize
+        self.weights = weights
+        self.device = device
+        self.seed = seed
+        self.options = options
+
+    def fit(self, X: Any, y: Any = None) -> "Microaggregator":
+        """Group records.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : ignored
+        """
+        options = self.options or {}
+        taken = [name for name in options if name in inspect.signature(microaggregate).parameters]
+        if taken:
+            raise InputError(f"{taken[0]!r} is not an option of a method: leave it out of options")
+        if self.method == "individual":
+            raise InputError(
+                "method='individual' groups each variable by itself and so no records: "
+                "choose another, or call microaggregate"
+            )
+        least = int(self.k) if isinstance(self.k, Integral) else 1
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=max(1, least))
+        result = microaggregate(
+            X,
+            self.k,
+            self.method,
+            standardize=self.standardize,
+            weights=self.weights,
+            device=self.device,
+            seed=self.seed,
+            **options,
+        )
+        self.labels_ = result.labels
+        self.centroids_ = result.protected[np.unique(result.labels, return_index=True)[1]]
+        self.loss_ = result.loss
+        self._centre, self._scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        if self.standardize:
+            constant = X.max(axis=0) == X.min(axis=0)
+            self._centre = X.mean(axis=0)
+            self._scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, X.std(axis=0)))
+        if self.weights is not None:
+            self._scale = self._scale * np.sqrt(np.asarray(self.weights, dtype=float))
+        self._points = self._scaled(X)
+        return self
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return (X - self._centre) * self._scale
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Give each record the centroid of the group of the nearest fitted record.
+
+        The records that were fitted, all of them and in their order, get the centroids of their
+        own groups. Of fitted records at the same distance the first one counts.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (m, p)
+
+        Returns
+        -------
+        float64 array of shape (m, p), or as `set_output` says
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        points = self._scaled(X)
+        if np.array_equal(points, self._points):
+            return self.centroids_[self.labels_]
+        nearest = engine_for(points).nearest_records(self._points, points)[1]
+        return self.centroids_[self.labels_[nearest]]

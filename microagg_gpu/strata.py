@@ -1,0 +1,191 @@
+"""Who may be grouped with whom: strata, records with the same values missing, and small ones."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .errors import InputError
+from .table import NOMINAL, Table, refuse_values
+
+MISSING = ("error", "pattern", "drop")
+SMALL = ("error", "merge", "suppress")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Records in cells; a group never leaves its cell.
+
+    Attributes
+    ----------
+    kept : int array of shape (m,)
+        Positions of the records that are published, in their order.
+    cell : int array of shape (m,)
+        Cell of each of them: 0, 1, ...
+    observed : list of int array
+        For each cell the variables that are not missing in it.
+    names : list of str
+        What to call each cell.
+    dropped, suppressed : int
+        Records left out for missing values, or for being fewer than k in their cell.
+    merged : list of str
+        The cells that were put together, as 'a + b'.
+    """
+
+    kept: np.ndarray
+    cell: np.ndarray
+    observed: list[np.ndarray]
+    names: list[str]
+    dropped: int = 0
+    suppressed: int = 0
+    merged: list[str] = field(default_factory=list)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of records of each cell."""
+        return np.bincount(self.cell, minlength=len(self.names))
+
+
+def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata: str) -> Cells:
+    """Divide the records of a table into cells.
+
+    Parameters
+    ----------
+    values : array of shape (n, p)
+        The table's values as a NumPy array.
+    k : int
+    missing : {"error", "pattern", "drop"}
+        What to do with missing values: refuse them; group only records that have the same ones
+        missing; leave out records with any.
+    small_strata : {"error", "merge", "suppress"}
+        What to do with cells of fewer than k records: refuse them; leave them for `merge`; leave
+        out their records.
+    """
+    for name, value, known in (
+        ("missing", missing, MISSING),
+        ("small_strata", small_strata, SMALL),
+    ):
+        if value not in known:
+            raise InputError(f"{name}={value!r} is unknown: choose one of {', '.join(known)}")
+    if missing == "error":
+        refuse_values(
+            table, "missing (NaN)", "isnan",
+            "fill them in, group records with the same ones missing (missing='pattern'), or leave "
+            "out those records (missing='drop')",
+        )  # fmt: skip
+    n, p = values.shape
+    absent = np.isnan(values)
+    kept = np.flatnonzero(~absent.any(axis=1)) if missing == "drop" else np.arange(n)
+    if not len(kept):
+        raise InputError(f"each of the {n} records has a missing value: take missing='pattern'")
+    dropped = n - len(kept)
+    strata = np.zeros(n, dtype=np.int64) if table.strata is None else table.strata
+    names = ["all records"] if table.strata is None else table.strata_names
+    patterns, pattern = np.unique(np.packbits(absent[kept], axis=1), axis=0, return_inverse=True)
+    pairs, cell = np.unique(strata[kept] * len(patterns) + pattern.reshape(-1), return_inverse=True)
+    absences = np.unpackbits(patterns, axis=1, count=p).astype(bool)[pairs % len(patterns)]
+    cells = Cells(
+        kept,
+        cell.reshape(-1),
+        [np.flatnonzero(~row) for row in absences],
+        [
+            _name(names[pair // len(patterns)], [table.names[j] for j in np.flatnonzero(row)])
+            for pair, row in zip(pairs, absences, strict=True)
+        ],
+        dropped=dropped,
+    )
+    small = np.flatnonzero(cells.sizes < k)
+    if len(cells.names) == 1 and len(small):
+        raise InputError(f"k={k} is more than the {len(kept)} records: give a k of {len(kept)} or "
+                         "less")  # fmt: skip
+    if small_strata == "merge" or not len(small):
+        return cells
+    if small_strata == "error":
+        _refuse_small(cells, small, k, table.strata is not None)
+    return _without(cells, small, k)
+
+
+def _name(stratum: str, absent: list[str]) -> str:
+    return f"{stratum} without {', '.join(absent)}" if absent else stratum
+
+
+def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool) -> None:
+    listed = [f"{cells.names[c]} ({cells.sizes[c]})" for c in small]
+    what = "strata have" if strata else "patterns of missing values have"
+    merge = "'merge' puts each with the nearest and " if strata else ""
+    raise InputError(
+        f"{len(small)} of {len(cells.names)} {what} fewer than k={k} records: {'; '.join(listed)}: "
+        f"choose a smaller k or small_strata= ({merge}'suppress' leaves out their records)"
+    )
+
+
+def _without(cells: Cells, small: np.ndarray, k: int) -> Cells:
+    stays = ~np.isin(cells.cell, small)
+    left = np.setdiff1d(np.arange(len(cells.names)), small)
+    if not len(left):
+        raise InputError(f"no stratum has k={k} records, so nothing is left: choose a smaller k")
+    return replace(
+        cells,
+        kept=cells.kept[stays],
+        cell=np.searchsorted(left, cells.cell[stays]),
+        observed=[cells.observed[c] for c in left],
+        names=[cells.names[c] for c in left],
+        suppressed=int(len(stays) - stays.sum()),
+    )
+
+
+def merge(cells: Cells, points: np.ndarray, kinds: np.ndarray, k: int) -> Cells:
+    """Put each cell of fewer than k records together with the nearest one.
+
+    The smallest goes first, to the cell whose centroid is nearest to its own among those with the
+    same variables missing; ties go to the first cell.
+
+    Parameters
+    ----------
+    points : array of shape (m, p)
+        The kept records, scaled.
+    kinds : int array of shape (p,)
+        Numbers of nominal categories have no centroid: cells are compared in the other variables.
+    """
+    sizes = cells.sizes
+    if sizes.min() >= k:
+        return cells
+    centroids = [
+        points[cells.cell == c].mean(axis=0) if len(cells.observed[c]) else np.zeros(len(kinds))
+        for c in range(len(sizes))
+    ]
+    members = [[c] for c in range(len(sizes))]
+    alive = np.ones(len(sizes), dtype=bool)
+    while sizes[alive].min() < k:
+        small = int(np.argmin(np.where(alive, sizes, np.iinfo(np.int64).max)))
+        used = cells.observed[small]
+        others = [
+            c for c in np.flatnonzero(alive)
+            if c != small and np.array_equal(cells.observed[c], used)
+        ]  # fmt: skip
+        if not others:
+            raise InputError(
+                f"only {sizes[small]} records are like '{cells.names[small]}' in all strata, fewer "
+                f"than k={k}: leave them out (small_strata='suppress' or missing='drop')"
+            )
+        compared = used[kinds[used] != NOMINAL]
+        far = [np.square((centroids[small] - centroids[c])[compared]).sum() for c in others]
+        into = others[int(np.argmin(far))]
+        total = sizes[small] + sizes[into]
+        centroids[into] = (
+            sizes[small] * centroids[small] + sizes[into] * centroids[into]
+        ) / total  # fmt: skip
+        sizes[into] = total
+        members[into] += members[small]
+        alive[small] = False
+    left = np.flatnonzero(alive)
+    number = np.empty(len(sizes), dtype=np.int64)
+    for new, c in enumerate(left):
+        number[members[c]] = new
+    names = [" + ".join(cells.names[m] for m in sorted(members[c])) for c in left]
+    return replace(
+        cells,
+        cell=number[cells.cell],
+        observed=[cells.observed[c] for c in left],
+        names=names,
+        merged=[names[new] for new, c in enumerate(left) if len(members[c]) > 1],
+    )
