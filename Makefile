@@ -4,14 +4,17 @@ BIN := .venv/bin
 
 .PHONY: demo test test-cuda test-gpu lint clean
 
+DEMO := turnover,staff,wages,investment,exports,energy,assets,profit
 demo: .venv/report.stamp
 	@mkdir -p demo
 	$(BIN)/python -m benchmarks.demo_data demo/companies.csv
-	$(BIN)/microagg protect demo/companies.csv -k 5 --method mdav --columns turnover,staff \
-		-o demo/protected.csv --plot demo/groups.png --force
-	$(BIN)/microagg compare demo/companies.csv -k 5 --columns turnover,staff \
-		--methods mdav,vmdav,mst,kward,centroid,diameter,projection
-	@echo "The picture of the groups is demo/groups.png"
+	$(BIN)/microagg compare demo/companies.csv -k 3,5,10 --methods mdav,vmdav,mst,centroid,projection \
+		--columns $(DEMO) --missing pattern --plot demo/map.png --force
+	$(BIN)/microagg protect demo/companies.csv -k 5 --columns $(DEMO) --by region --weight weight \
+		--drop id --keep-integers --missing pattern -o demo/protected.csv \
+		--report demo/report.html --json demo/report.json --force
+	$(BIN)/microagg check demo/protected.csv -k 5 --columns region,$(DEMO)
+	@echo "Open demo/report.html in a browser; demo/map.png shows what each method loses and risks"
 
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n 2

@@ -120,11 +120,12 @@ def microaggregate(
             small_strata=small_strata, device=device, engine=engine, precision=precision,
         )  # fmt: skip
         made = {
-            "strata": ", ".join(map(str, [by] if isinstance(by, str) else by or [])),
-            "sampling weight": sampling_weight if isinstance(sampling_weight, str) else "",
-            "missing values": "" if missing == "error" else missing,
-            "published": aggregate + (", whole numbers kept" if keep_integers else ""),
-            "standardized": "yes" if standardize else "no",
+            "Strata": ", ".join(map(str, [by] if isinstance(by, str) else by or [])),
+            "Sampling weight": sampling_weight if isinstance(sampling_weight, str) else "",
+            "Missing values": "" if missing == "error" else missing,
+            "Column weights": "" if weights is None else str(weights),
+            "Published": aggregate + (", whole numbers kept" if keep_integers else ""),
+            "Standardized": "yes" if standardize else "no",
         }
         return _run(
             problem, method, options, engine, seed, progress, aggregate, keep_integers, made
@@ -197,7 +198,7 @@ def compare(
                     "k": problem.k,
                     "method": named(name, options),
                     "loss": result.loss,
-                    "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)),
+                    "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)).share,
                     "groups": len(groups),
                     "largest": int(groups.max()),
                     "seconds": result.seconds,
@@ -323,13 +324,14 @@ def _run(
         _problem=problem,
         _published=published,
         _made={
-            "method": f"{named(method, options)} ({METHODS[method].paper})",
-            "k": str(problem.k),
-            **{name: text for name, text in made.items() if text},
-            "left out": _left_out(cells.dropped, cells.suppressed),
-            "merged": "; ".join(cells.merged),
-            "computed": f"{seconds:.2f} s on {where}",
-            "by": f"microagg-gpu {version('microagg-gpu')}, Python {platform.python_version()}, "
+            "Method": f"{named(method, options)} ({METHODS[method].paper})",
+            "Columns": ", ".join(table.names),
+            **made,
+            "Left out": _left_out(cells.dropped, cells.suppressed),
+            "Merged": "; ".join(cells.merged)
+            + (": alike without the columns of strata only" if cells.merged else ""),
+            "Computed": f"{seconds:.2f} s on {where}",
+            "With": f"microagg-gpu {version('microagg-gpu')}, Python {platform.python_version()}, "
             f"NumPy {np.__version__}",
         },
     )
@@ -337,5 +339,5 @@ def _run(
 
 def _left_out(dropped: int, suppressed: int) -> str:
     parts = [f"{dropped} records with missing values"] if dropped else []
-    parts += [f"{suppressed} records of strata with fewer than k"] if suppressed else []
+    parts += [f"{suppressed} records of too small strata or patterns"] if suppressed else []
     return ", ".join(parts)

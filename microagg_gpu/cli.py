@@ -5,6 +5,7 @@ import io
 import json
 import os
 import platform
+import signal
 import sys
 from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
@@ -29,8 +30,10 @@ from .console import (
     show_result,
     split,
     stdout,
+    stop,
 )
 from .files import (
+    check_ending,
     check_target,
     group_sizes,
     read_file,
@@ -85,6 +88,22 @@ app = typer.Typer(
 
     `microagg check protected.csv -k 5 --columns region,turnover,staff`""",
 )  # fmt: skip
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"microagg {version('microagg-gpu')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _microagg(
+    show: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command(
@@ -153,6 +172,7 @@ def protect(
         taken = list(inspect.signature(microaggregate).parameters)
         options = method_options(method, option or [], taken)
         targets = _check_targets([source], [output, report, json_file, plot], force)
+        check_ending(output)
         if plot is not None:
             check_plot(plot, method)
         if group_column is not None and method == "individual":
@@ -189,7 +209,11 @@ def protect(
                 with phase("trying other methods") as tell:
                     alternatives = risk_map(table, k, progress=tell, **roles, **settings)
                 with phase("measuring utility and risk") as tell:
-                    made = {"from": source.name, "to": output.name}
+                    made = {
+                        "From": source.name,
+                        "To": output.name,
+                        "Columns left out": ", ".join(dropped),
+                    }
                     content = result.report(made=made, alternatives=alternatives, progress=tell)
                 _write_report(files, content, report, json_file)
         alike = f"in the file, each record is one of at least {least} that are alike"
@@ -206,6 +230,7 @@ def protect(
         show_result(
             result,
             {
+                "protected": ", ".join(result.names),
                 "checked": alike,
                 "not protected": ", ".join(c for c in file.table.column_names if c not in touched),
                 "written": ", ".join(map(str, targets)),
@@ -257,6 +282,8 @@ def compare_methods(
     """
     with clear_errors(), phases() as phase:
         sizes = [parse("k", int, one) for one in split(k)]
+        if not sizes or not split(methods):
+            raise InputError("nothing to compare: give one k and one method, or more")
         targets = _check_targets([source], [plot, json_file], force)
         if plot is not None:
             check_plot(plot)
@@ -310,27 +337,31 @@ def check(
         with phase(f"reading {source.name}"):
             file = read_file(source, delimiter=delimiter, encoding=encoding)
         with phase("counting"):
-            groups = group_sizes(file.table, file.resolve(split(columns)))
+            names = file.resolve(split(columns))
+            if not names:
+                raise InputError("no columns are chosen: name at least one with --columns")
+            groups = group_sizes(file.table, names)
             counts = groups.column(groups.num_columns - 1).to_numpy()
     few = counts < k
-    table = Table(*groups.column_names[:-1], box=box.SIMPLE)
+    table = Table(box=box.SIMPLE)
     table.add_column("records", justify="right")
+    table.add_column("that share")
     for row in groups.slice(0, 10).to_pylist():
-        *values, count = row.values()
-        table.add_row(*("" if value is None else str(value) for value in values), str(count))
+        *pairs, (_, count) = row.items()
+        shared = ("" if value is None else str(value) for _, value in pairs)
+        table.add_row(str(count), ", ".join(map("=".join, zip(names, shared, strict=True))))
     print_ = stdout().print
     if few.any():
         print_(
             f"NOT {k}-anonymous: {counts[few].sum()} of {counts.sum()} records are in "
             f"{few.sum()} of {len(counts)} groups of fewer than {k} that are alike in "
-            f"{', '.join(groups.column_names[:-1])}. The smallest groups:"
+            f"{', '.join(names)}. The smallest groups:"
         )
         print_(table)
         raise typer.Exit(1)
     print_(
         f"{k}-anonymous: each of the {counts.sum()} records is one of at least {counts.min()} that "
-        f"are alike in {', '.join(groups.column_names[:-1])} ({len(counts)} groups). The smallest "
-        "groups:"
+        f"are alike in {', '.join(names)} ({len(counts)} groups). The smallest groups:"
     )
     print_(table)
 
@@ -469,6 +500,7 @@ def _write_text(files: ExitStack, text: str, target: Path) -> None:
 
 def main() -> None:
     """Run the command."""
+    signal.signal(signal.SIGINT, stop)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show
     app(prog_name="microagg")

@@ -36,18 +36,35 @@ def stdout() -> Console:
     return Console(markup=False, emoji=False, highlight=False)
 
 
+stopped = False
+
+
+def stop(*_: Any) -> None:
+    """Handle Ctrl-C, and note it: where it falls into a compilation, another error comes of it."""
+    global stopped
+    stopped = True
+    raise KeyboardInterrupt
+
+
 @contextmanager
 def clear_errors() -> Iterator[None]:
     """One sentence for what a user can mend, instead of a traceback."""
     try:
         yield
+    except typer.Exit:
+        raise
     except InputError as error:
         typer.echo(f"microagg: {_as_options(str(error))}", err=True)
         raise typer.Exit(2) from None
     except MemoryError:
         typer.echo("microagg: not enough memory for this file; nothing was written", err=True)
         raise typer.Exit(2) from None
-    except KeyboardInterrupt:
+    except OSError as error:
+        typer.echo(f"microagg: {error}; nothing was written", err=True)
+        raise typer.Exit(2) from None
+    except BaseException as error:
+        if not (stopped or isinstance(error, KeyboardInterrupt)):
+            raise
         typer.echo("stopped; nothing was written", err=True)
         raise typer.Exit(130) from None
 
@@ -64,6 +81,7 @@ def _as_options(message: str) -> str:
     if example:
         order = "<".join(example[2].split("', '"))
         message = message.replace(example[0], f"--ordinal '{example[1]}={order}'")
+    message = re.sub(r"\binner='(\w+)'", r"--option inner=\1", message)
     return re.sub(
         rf"\b({_PARAMETERS})=('([^']*)')?",
         lambda found: f"--{found[1].replace('_', '-')}" + (f" {found[3]}" if found[2] else ""),
@@ -170,7 +188,8 @@ def method_options(method: str, pairs: Sequence[str], taken: Sequence[str]) -> d
         if not (name and equals):
             raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
         if name in taken:
-            raise InputError(f"{name!r} is no option of a method: give it as --{name}, if at all")
+            how = f"--{name}" if len(name) > 1 else f"-{name}"
+            raise InputError(f"{name!r} is no option of a method: give it as {how}, if at all")
         default = known.get(name)
         options[name] = _guess(text) if default is None else parse(name, type(default), text)
     return options
@@ -214,7 +233,7 @@ def show_result(result: Result, rows: dict[str, str]) -> None:
 
 def _left_out(result: Result) -> str:
     parts = [f"{result.dropped} with missing values"] if result.dropped else []
-    parts += [f"{result.suppressed} of strata with fewer than k"] if result.suppressed else []
+    parts += [f"{result.suppressed} of too small strata or patterns"] if result.suppressed else []
     return ", ".join(parts)
 
 

@@ -14,6 +14,7 @@ from . import numerals, textfiles
 from .alike import equal_columns, group_codes, group_sizes
 from .errors import InputError
 from .storage import (
+    check_ending,
     check_target,
     kind_of,
     read_bytes,
@@ -28,6 +29,7 @@ from .textfiles import TextForm
 __all__ = [
     "DataFile",
     "TextForm",
+    "check_ending",
     "check_target",
     "group_sizes",
     "read_file",

@@ -34,6 +34,7 @@ def read_frame(
     names = list(frame.columns)
     sampling = None
     if sampling_weight is not None and np.ndim(sampling_weight) == 1:
+        _check_index(data, sampling_weight)
         sampling, sampling_weight = numbers_given(sampling_weight), None
     elif sampling_weight is not None:
         (sampling_weight,) = _existing([sampling_weight], names)
@@ -133,12 +134,25 @@ def _existing(columns: Any, names: list[Any]) -> list[Any]:
 
 def _replaced(series: nw.Series, values: np.ndarray, keep_integers: bool) -> nw.Series:
     """New numbers in a column; what is missing stays as it is."""
+    if series.implementation.is_pyarrow():
+        return _arrow_numbers(series, values, keep_integers)
     where = np.flatnonzero(~np.isnan(values))
     result = series.cast(nw.Float64)
     if len(where):
         result = result.scatter(where, values[where])
     keep = series.dtype == nw.Float32 or (keep_integers and series.dtype.is_integer())
     return result.cast(series.dtype) if keep else result
+
+
+def _arrow_numbers(series: nw.Series, values: np.ndarray, keep_integers: bool) -> nw.Series:
+    """The same for a column of Arrow, whose casts refuse integers above 2**53."""
+    import pyarrow as pa
+
+    kind = series.to_native().type
+    keep = pa.types.is_float32(kind) or (keep_integers and pa.types.is_integer(kind))
+    new = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
+    new = new.cast(kind, safe=False) if keep else new
+    return nw.from_native(new, series_only=True).alias(series.name)
 
 
 def _recoded(
@@ -163,7 +177,13 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
             f"{len(other)} of {len(series)} columns are not numbers: {', '.join(other[:5])}: "
             "choose numeric ones with columns=, or name them in ordinal= or nominal="
         )
-    return np.stack([s.cast(nw.Float64).to_numpy() for s in series], axis=1)
+    return np.stack([_floats(s) for s in series], axis=1)
+
+
+def _floats(series: nw.Series) -> np.ndarray:
+    if series.implementation.is_pyarrow():
+        return series.to_native().cast("float64", safe=False).to_numpy()
+    return series.cast(nw.Float64).to_numpy()
 
 
 def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
@@ -185,7 +205,12 @@ def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
         column = pa.array(column.to_numpy(zero_copy_only=False), from_pandas=True)  # NaN is missing
-    encoded = column.dictionary_encode()
+    try:
+        encoded = column.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        raise InputError(
+            f"column {name!r} holds {column.type}, which cannot divide records: choose another"
+        ) from None
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return encoded.dictionary.to_pylist(), codes
 
@@ -195,10 +220,23 @@ def _natural_order(series: nw.Series, known: list[Any], name: str) -> list[Any]:
         return list(series.dtype.categories)
     if series.dtype.is_numeric():
         return sorted(known)
+    column = series.to_arrow()
+    if getattr(column.type, "ordered", False):  # a dictionary of Arrow
+        whole = column if hasattr(column, "dictionary") else column.unify_dictionaries().chunk(0)
+        return whole.dictionary.to_pylist()
     raise InputError(
         f"the order of the categories of column {name!r} is not known: give it, lowest first, as "
         f"in ordinal={{{name!r}: {sorted(map(str, known))[:4]}}}"
     )
+
+
+def _check_index(data: Any, weights: Any) -> None:
+    """Weights with an index of their own must have that of the data, or they are someone else's."""
+    pandas = nw.dependencies.is_pandas_dataframe(data) and nw.dependencies.is_pandas_series(weights)
+    if pandas and not data.index.equals(weights.index):
+        raise InputError(
+            "the sampling weights have another index than the data: align them, or name a column"
+        )
 
 
 def _check_names(data: Any) -> None:

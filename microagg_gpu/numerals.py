@@ -74,8 +74,8 @@ def advice(cell: str, decimal: str) -> str | None:
     cell = cell.strip()
     if re.fullmatch(rf"[+-]?\d{{1,3}}[{other}]\d{{3}}", cell):
         return (
-            f"if {other} is the decimal mark, give --decimal {other}, "
-            "and if it parts thousands, take it out"
+            f"if its mark parts thousands, take it out, and if it is the decimal mark, give "
+            f"--decimal {other}"
         )
     if re.fullmatch(rf"[+-]?\d*[{other}]\d+(e[+-]?\d+)?", cell, re.IGNORECASE):
         return f"if {other} is the decimal mark, give --decimal {other}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import measures
 from .run import Problem
-from .table import NOMINAL, NUMBER
+from .table import NOMINAL, NUMBER, ORDINAL
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +70,7 @@ class Result:
             f"loss={self.loss:.4g}, records={len(self.labels)}, seconds={self.seconds:.3g})"
         )
 
-    def linkage(self, progress: Callable[[float], None] | None = None) -> float:
+    def linkage(self, progress: Callable[[float], None] | None = None) -> measures.Linkage:
         """Share of the published records whose nearest original is their own, ties shared.
 
         Distances are over numbers and ordinal variables, as in the grouping; an intruder sees
@@ -79,9 +79,9 @@ class Result:
         scale = self._problem.scale
         used = self._problem.table.kinds != NOMINAL
         return measures.record_linkage(
-            self._problem.values[:, used], self._published[:, used], self._problem.cells.cell,
+            self._problem.values[:, used], self._published[:, used], self._problem.cells.seen,
             scale=scale[used], progress=progress,
-        ).share  # fmt: skip
+        )  # fmt: skip
 
     def report(
         self,
@@ -113,7 +113,7 @@ class Result:
             names=[name for name, number in zip(table.names, numbers, strict=True) if number],
             k=self.k,
             labels=labels if labels.ndim == 1 else labels[:, numbers],
-            cells=problem.cells.cell,
+            cells=problem.cells.seen,
             scale=problem.scale[numbers],
             sampling_weight=problem.sampling,
             categories=[
@@ -125,8 +125,10 @@ class Result:
                 }
                 for j, known in table.categories.items()
             ],
-            made=self._made | (made or {}),
+            made={name: text for name, text in (self._made | (made or {})).items() if text},
             alternatives=list(alternatives),
+            loss=self.loss,
+            link=self.linkage() if (table.kinds == ORDINAL).any() else None,
             progress=progress,
         )
 
@@ -140,8 +142,10 @@ class Result:
             As for `report`.
         """
         from .report import page
+        from .storage import whole_file
 
-        Path(path).write_text(page(self.report(**given)), encoding="utf-8")
+        with whole_file(Path(path)) as temporary:
+            temporary.write_text(page(self.report(**given)), encoding="utf-8")
 
     def plot(self, path: str | Path) -> None:
         """Draw the groups. The picture shows the original records: do not publish it."""

@@ -50,6 +50,12 @@ def find_roles(
     )
     for name in (name for name in chosen if name in dropped):
         raise InputError(f"column {name!r} is to be protected and dropped: choose one")
+    nameless = [name for name in chosen if not name.strip()]
+    if nameless and columns is None:
+        raise InputError(
+            f"a column of {file.path} has no name, as an index that was written: name the columns "
+            "to protect with --columns"
+        )
     numbers = [name for name in chosen if name not in ordered and name not in categories]
     numeric = file.numeric_columns() if None in ordered.values() else []
     ranked = [name for name, order in ordered.items() if order is None and name in numeric]
@@ -63,9 +69,12 @@ def find_roles(
     if missing == "error":
         _refuse_missing(file, table, [*numbers, *ordered, *categories])
     return table, {
-        "columns": numbers or None, "by": strata or None, "sampling_weight": sampling,
-        "ordinal": ordered, "nominal": categories,
-    }  # fmt: skip
+        "columns": [*numbers, *ordered, *categories],
+        "by": strata or None,
+        "sampling_weight": sampling,
+        "ordinal": ordered,
+        "nominal": categories,
+    }
 
 
 def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> None:

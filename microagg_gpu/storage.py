@@ -19,6 +19,7 @@ _FORMATS = {
     ".feather": "Arrow",
     ".ipc": "Arrow",
 }
+_TEXTS = (".csv", ".tsv", ".txt")
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 # All that Arrow raises for content that is not what it should be; not the want of memory.
 _BROKEN = (OSError, ValueError, LookupError, TypeError, NotImplementedError)
@@ -70,10 +71,24 @@ def read_table(path: Path, form: str) -> pa.Table:
                 file.seek(0)
                 table = (pa.ipc.open_stream if stream else pa.ipc.open_file)(file).read_all()
             table.validate(full=True)  # or a broken file could end the process later
+            table = _without_views(table)
         except _BROKEN:
             raise InputError(
                 f"{path} cannot be read as {form}: it is no such file, or a broken one"
             ) from None
+    return table
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Text as most of Arrow's functions take it; polars writes views."""
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    for i, field in enumerate(table.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind) and kind.value_type in plain:
+            kind = pa.dictionary(kind.index_type, plain[kind.value_type], kind.ordered)
+        kind = plain.get(kind, kind)
+        if kind != field.type:
+            table = table.set_column(i, field.with_type(kind), table[i].cast(kind))
     return table
 
 
@@ -107,12 +122,26 @@ def sync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def check_ending(target: Path) -> None:
+    """Refuse the name of a data file whose format is not known."""
+    names = [suffix.lower() for suffix in target.suffixes[-2:]]
+    if names and names[-1] in _COMPRESSIONS:
+        names.pop()
+    if not names or names[-1] not in (*_FORMATS, *_TEXTS):
+        raise InputError(
+            f"the format of {target} is not known: end its name with "
+            f"{', '.join([*_TEXTS, *_FORMATS])}, those of text also with {', '.join(_COMPRESSIONS)}"
+        )
+
+
 def check_target(target: Path, sources: Sequence[Path], force: bool) -> None:
     """Refuse a target that cannot or should not be written, before any work is done."""
     if any(os.path.realpath(target) == os.path.realpath(source) for source in sources):
         raise InputError(f"{target} is named twice: give each file a name of its own")
     if target.is_dir():
         raise InputError(f"{target} is a directory: give the name of a file")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{target} is not a regular file: give the name of a file")
     if target.exists() and not force:
         raise InputError(f"{target} exists: give another name, or --force to replace it")
     if not target.parent.is_dir():

@@ -29,12 +29,15 @@ class Cells:
         Records left out for missing values, or for being fewer than k in their cell.
     merged : list of str
         The cells that were put together, as 'a + b'.
+    seen : int array of shape (m,)
+        Cell of each record before any merger: what everybody sees of it.
     """
 
     kept: np.ndarray
     cell: np.ndarray
     observed: list[np.ndarray]
     names: list[str]
+    seen: np.ndarray
     dropped: int = 0
     suppressed: int = 0
     merged: list[str] = field(default_factory=list)
@@ -91,6 +94,7 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
             _name(names[pair // len(patterns)], [table.names[j] for j in np.flatnonzero(row)])
             for pair, row in zip(pairs, absences, strict=True)
         ],
+        cell.reshape(-1),
         dropped=dropped,
     )
     small = np.flatnonzero(cells.sizes < k)
@@ -127,6 +131,7 @@ def _without(cells: Cells, small: np.ndarray, k: int) -> Cells:
         cells,
         kept=cells.kept[stays],
         cell=np.searchsorted(left, cells.cell[stays]),
+        seen=np.searchsorted(left, cells.cell[stays]),
         observed=[cells.observed[c] for c in left],
         names=[cells.names[c] for c in left],
         suppressed=int(len(stays) - stays.sum()),

@@ -322,8 +322,8 @@ def _check_sampling(sampling: np.ndarray, n: int) -> None:
     bad = ~(np.isfinite(sampling) & (sampling > 0))
     if bad.any():
         raise InputError(
-            f"{bad.sum()} sampling weights are missing, infinite, 0 or negative, the first of "
-            f"record {int(bad.argmax())}: give numbers above 0"
+            f"{bad.sum()} sampling weights are missing, infinite, 0 or negative, the first that of "
+            f"record {int(bad.argmax()) + 1}, counted from 1: give numbers above 0"
         )
 
 

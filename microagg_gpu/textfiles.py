@@ -155,6 +155,8 @@ def _codec(encoding: str) -> str:
 
 
 def _not_text(path: Path, raw: bytes, name: str, place: int | None) -> str:
+    if raw.startswith(b"PK\3\4"):
+        return f"{path} is a ZIP archive or an Excel workbook: save its table as CSV"
     for begin, ending in _OTHER_KINDS.items():
         if raw.startswith(begin):
             return f"{path} is not a text file: it seems to need the ending {ending}"

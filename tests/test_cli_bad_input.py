@@ -61,6 +61,40 @@ def test_bad_cell(cell, message):
     refuse(message, "protect", "in.csv", "-k", 2, "-o", "out.csv")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x;y\n1,5;2\n2,5;3\n", r"first '1,5' on line 2: if , is the decimal mark, .*--decimal ,"),
+        ('x,y\n"1,234.5",2\n"2,345.6",3\n', "take out the marks that part thousands"),
+        ("x:y\n1:2\n3:4\n", "column 'x:y' of in.csv is not numeric"),
+        ("x,y\n1,2\n3,b\n", "column 'y' of in.csv is not numeric: 1 of 2 .* 'b' on line 3"),
+    ],
+)
+def test_real_files_in_other_notations(text, message):
+    refuse(message, "protect", write(text), "-k", 2, "-o", "out.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffx,y\n1,2\n3,4\n",  # a byte order mark
+        'x,y\n"1","2"\n"3","4"\n',  # quoted numbers
+        "x,y\n1,7\n3,7\n",  # a constant column
+        "x , y\n 1 , 2\n3,4 \n",  # spaces
+    ],
+)
+def test_real_files_that_are_read(text):
+    done = process("protect", write(text), "-k", 2, "-o", "out.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("out.csv").read_text(encoding="utf-8-sig").splitlines()[1].startswith("2.0,")
+
+
+def test_wrong_delimiter():
+    write("x;y\n1;2\n3;4\n")
+    chosen = ("protect", "in.csv", "-k", 2, "-o", "out.csv", "--delimiter", ",")
+    refuse("one column only with the delimiter ',', but more with ';': give --delimiter", *chosen)
+
+
 def test_text_column_names_the_columns_that_would_do():
     write_companies()
     refuse(

@@ -144,6 +144,45 @@ def test_ordinal_and_nominal_columns(rows):
     )  # fmt: skip
 
 
+def test_only_categories(rows):
+    ok(
+        "protect", "in.csv", "-k", 5, "--columns", "region,size", "--nominal", "region",
+        "--ordinal", "size=small<medium<large", "-o", "out.csv", "--report", "r.html",
+    )  # fmt: skip
+    after = read("out.csv")[1:]
+    assert min(Counter((row[1], row[2]) for row in after).values()) >= 5
+    for j in (0, 3, 4, 5, 6):
+        assert [row[j] for row in after] == [row[j] for row in rows]
+    refuse("no columns are chosen", "protect", "in.csv", "-k", 5, "--columns", "", "-o", "o.csv")
+
+
+def test_files_of_polars():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"n": ["a", "b"] * 6, "x": list(range(12))})
+    frame.with_columns(pl.col("n").cast(pl.Categorical).alias("c")).write_ipc("in.arrow")
+    ok("protect", "in.arrow", "-k", 3, "--columns", "x", "--by", "n", "-o", "out.arrow")
+    assert pl.read_ipc("out.arrow")["n"].to_list() == frame["n"].to_list()
+    assert run("check", "out.arrow", "-k", 3, "--columns", "n,x,c").exit_code == 0
+
+
+def test_a_column_without_a_name():
+    write(",x\n0,1\n1,2\n")
+    refuse("a column of in.csv has no name", "protect", "in.csv", "-k", 2, "-o", "out.csv")
+
+
+def test_targets_that_are_no_files(rows):
+    chosen = ("protect", "in.csv", "-k", 4, "--columns", "staff", "--force")
+    refuse("the format of out.xlsx is not known", *chosen, "-o", "out.xlsx")
+    os.mkfifo("pipe.csv")
+    refuse("pipe.csv is not a regular file", *chosen, "-o", "pipe.csv")
+
+
+def test_list_columns_cannot_be_strata():
+    pq.write_table(pa.table({"x": [1.0, 2.0], "l": [[1], [2]]}), "in.parquet")
+    chosen = ("-k", 2, "--columns", "x", "--by", "l", "-o", "out.csv")
+    refuse("column 'l' holds .*list", "protect", "in.parquet", *chosen)
+
+
 def test_empty_cells_of_categories_are_missing():
     write("c,x\na,1\na,2\nb,3\n,4\n,5\n,6\n")
     chosen = ("protect", "in.csv", "-k", 3, "--columns", "x", "--nominal", "c", "-o", "out.csv")
@@ -236,6 +275,7 @@ def test_check_of_other_files_and_bad_questions():
     assert run("check", "in.parquet", "-k", 30, "--columns", "region").exit_code == 0
     assert run("check", "in.parquet", "-k", 31, "--columns", "region").exit_code == 1
     refuse("column 'x' is not in in.parquet", "check", "in.parquet", "-k", 3, "--columns", "x")
+    refuse("no columns are chosen", "check", "in.parquet", "-k", 3, "--columns", "")
     refuse("k=0 is too small", "check", "in.parquet", "-k", 0, "--columns", "id")
 
 
@@ -320,4 +360,5 @@ def test_compare_with_roles_and_a_plot(rows):
     assert Path("map.png").read_bytes().startswith(b"\x89PNG")
     table = json.loads(Path("map.json").read_text(encoding="utf-8"))
     assert {row["method"] for row in table} == {"mdav", "vmdav"}
+    refuse("nothing to compare", "compare", "in.csv", "-k", "", "--columns", "staff")
     refuse("map.png exists", "compare", "in.csv", "--columns", "staff", "--plot", "map.png")

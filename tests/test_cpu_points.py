@@ -164,3 +164,16 @@ def test_labels_do_not_depend_on_threads(threads):
     )
     environment = {**os.environ, "NUMBA_NUM_THREADS": str(threads)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+@pytest.mark.parametrize("name", [*hard_tables(), "tiny", "huge"])
+@pytest.mark.parametrize("k", [2, 5])
+def test_looking_ahead_changes_nothing(name, k, monkeypatch):
+    """MDAV with the searches of many steps done at once, and one by one."""
+    scale = {"tiny": 1e-12, "huge": 1e16}  # beyond what single precision is trusted with
+    table = hard_tables()["random" if name in scale else name] * scale.get(name, 1.0)
+    table = np.vstack([table, table + 0.01])
+    one_by_one = cpu.mdav_groups(table, k)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._LARGE", boxes.WIDTH**2)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BROAD", 1)
+    assert np.array_equal(cpu.mdav_groups(table, k), one_by_one)

@@ -132,6 +132,17 @@ def test_small_strata_are_suppressed(library):
     assert result.labels.tolist() == [0, 0, 0, 1, 1, 1, -1, -1, 2, 2, 2, -1]
 
 
+def test_risk_after_a_merger_is_that_of_what_is_seen():
+    """Strata stay in the file, so an intruder compares within them, merged or not."""
+    result = microaggregate(small_table(), 4, by="s", small_strata="merge")
+    # In s=b and s=d what is published is as far from its stratum's records as can be.
+    alone = result.linkage()
+    together = microaggregate(small_table().drop(columns="s"), 4).linkage()
+    assert alone.at_most == 5 / 12  # groups of a, b in two strata, c and d
+    assert together.at_most == 3 / 12
+    assert "alike without the columns of strata only" in result.report()["made"]["Merged"]
+
+
 def test_pandas_index_of_what_is_left():
     table = small_table().set_index(np.arange(20, 32))
     protected = microaggregate(table, 3, by="s", small_strata="suppress").protected
@@ -183,14 +194,20 @@ def test_weighted_totals_are_kept_and_weights_may_be_an_array():
     ("weights", "message"),
     [
         ([1.0] * 59, "59 sampling weights for 60 records"),
-        ([1.0] * 59 + [0.0], "1 sampling weights are .* the first of record 59"),
-        ([1.0] * 58 + [np.nan, -1], "2 sampling weights are .* the first of record 58"),
+        ([1.0] * 59 + [0.0], "1 sampling weights are .* the first that of record 60"),
+        ([1.0] * 58 + [np.nan, -1], "2 sampling weights are .* the first that of record 59"),
         (["heavy"] * 60, "the sampling weights are not numbers"),
     ],
 )
 def test_bad_sampling_weights(weights, message):
     with pytest.raises(InputError, match=message):
         microaggregate(frame("pandas", COMPANIES), 3, columns=["staff"], sampling_weight=weights)
+
+
+def test_weights_with_another_index_are_refused():
+    table = frame("pandas", COMPANIES)
+    with pytest.raises(InputError, match="the sampling weights have another index than the data"):
+        microaggregate(table, 3, columns=["staff"], sampling_weight=table["w"].sample(frac=1))
 
 
 # --- missing values --------------------------------------------------------------------------
@@ -321,6 +338,23 @@ def test_categorical_types_survive_and_bring_their_order():
     assert other["size"].to_list() == protected["size"].tolist()
 
 
+def test_order_of_arrow_dictionaries():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    order = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
+    table = pa.Table.from_pandas(pd.DataFrame(MIXED).astype({"size": order}))
+    result = microaggregate(table, 3, ordinal=["size"], nominal=["branch"])
+    assert result.protected["size"].type.ordered
+    assert column(result.protected, "size")[:3] == ["small", "small", "large"]
+
+
+def test_report_of_categories_and_numbers_tells_one_loss():
+    result = microaggregate(frame("pandas", MIXED), 3, ordinal=ORDER, nominal=["branch"])
+    assert result.report()["loss"] == pytest.approx(result.loss)
+    assert result.report()["risk"]["linkage"] == pytest.approx(100 * result.linkage().share)
+    only = microaggregate(frame("pandas", {"c": [*"aaabbb"]}), 3, nominal=["c"])
+    assert (only.loss, only.report()["loss"]) == (0.0, 0.0)
+
+
 def test_weights_of_categories():
     """Records that differ only in one nominal column are parted by it if it weighs enough."""
     table = frame("pandas", {"n": [*"aabbaabb"], "x": [1.0, 2.0, 1.5, 2.5, 8.0, 9.0, 8.5, 9.5]})
@@ -422,6 +456,13 @@ def test_integers_stay_integers_if_asked(library):
     sse = ((a - [2, 2, 2, 11, 11, 11]) ** 2).sum() / a.var()
     sse += ((b - np.repeat([b[:3].mean(), b[3:].mean()], 3)) ** 2).sum() / b.var()
     assert kept.loss == pytest.approx(100 * sse / 12)
+
+
+def test_integers_that_doubles_cannot_hold():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": [2**60 + 1, 2**60 + 3, 5, 7]})
+    protected = microaggregate(table, 2).protected
+    assert column(protected, "a") == [2.0**60, 2.0**60, 6.0, 6.0]
 
 
 def test_integers_of_arrays_and_narrow_types():

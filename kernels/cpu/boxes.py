@@ -22,6 +22,7 @@ from .kdtree import WIDTH, below_mean, choose_keys, enclose, fill_leaves, select
 
 NONE = 2**63 - 1  # above every record
 LEVELS = 8  # more than 32**8 records have
+ROW = 4  # leaves that are scanned together in single precision
 
 
 class Boxes(NamedTuple):
@@ -37,6 +38,8 @@ class Boxes(NamedTuple):
     radius: np.ndarray  # (blocks, WIDTH) radius of a ball around what was in the box first
     held: np.ndarray  # (blocks, WIDTH) records in each box
     lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
+    single: np.ndarray  # (leaves / ROW, d, ROW * WIDTH) values less the middle, in single precision
+    middle: np.ndarray  # (d + 1,) the middle, and what no record was farther away from it
 
 
 @entry()
@@ -121,6 +124,10 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
     while start[-1] - start[-2] > 1:
         start.append(start[-1] - (start[-2] - start[-1]) // WIDTH)
     shape = (start[-1], d, WIDTH)
+    middle = np.append(points[order].mean(axis=0), 0.0)
+    single = np.full((-(-leaves // ROW), ROW, d, WIDTH), np.nan, np.float32)
+    with np.errstate(over="ignore"):
+        single.reshape(-1, d, WIDTH)[:leaves] = value - middle[:d, np.newaxis]
     tree = Boxes(
         value=value,
         record=record,
@@ -132,9 +139,25 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
         radius=np.zeros((start[-1], WIDTH)),
         held=np.zeros((start[-1], WIDTH), dtype=np.int64),
         lowest=np.full((start[-1], WIDTH), NONE),
+        single=np.ascontiguousarray(single.transpose(0, 2, 1, 3)).reshape(-1, d, ROW * WIDTH),
+        middle=middle,
     )
     _enclose(tree, points, record.reshape(-1)[: len(order)])
+    middle[d] = _reach(points, order, middle)
     return tree
+
+
+@entry()
+def _reach(points, order, middle):
+    """The greatest distance of any record to the middle, with slack."""
+    greatest = 0.0
+    for record in order:
+        distance = 0.0
+        for v in range(points.shape[1]):
+            difference = points[record, v] - middle[v]
+            distance += difference * difference
+        greatest = max(greatest, distance)
+    return math.sqrt(greatest) * (1.0 + (points.shape[1] + 8) * 2.0**-50)
 
 
 # The loops over lanes below end at `width`, an array's own, because a number that the compiler
@@ -233,6 +256,7 @@ def take_out(tree, record):
     leaf, lane = at // WIDTH, at % WIDTH
     tree.place[record] = -1
     tree.record[leaf, lane] = -1
+    tree.single[leaf // ROW, 0, leaf % ROW * WIDTH + lane] = np.nan
     inner = leaf
     for level in range(len(tree.start) - 1):
         block, lane_up = tree.start[level] + inner // WIDTH, inner % WIDTH

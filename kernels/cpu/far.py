@@ -46,7 +46,7 @@ def unseen(tree: Boxes) -> Seen:
 
 
 @inner()
-def _bound_block(tree, block, target, away, excess, bounds, level, scratch):
+def bound_block(tree, block, target, away, excess, bounds, level, scratch):
     """Bounds on the squared distance from a target to any record in the boxes of a block.
 
     Parameters
@@ -95,7 +95,7 @@ def _note(tree, block, lane, reference, greatest, excess):
 
 
 @inner()
-def _note_leaf(tree, leaf, reference, excess, scratch):
+def note_leaf(tree, leaf, reference, excess, scratch):
     distances_to_leaf(tree, leaf, reference, scratch)
     greatest = 0.0
     for i in range(WIDTH):
@@ -107,7 +107,7 @@ def _note_leaf(tree, leaf, reference, excess, scratch):
 def _note_block(tree, block, above, lane, reference, excess, scratch):
     """Note for a block's own box the largest of its boxes' bounds."""
     bounds = np.empty((1, WIDTH))
-    _bound_block(tree, block, reference, 0.0, excess, bounds, 0, scratch)
+    bound_block(tree, block, reference, 0.0, excess, bounds, 0, scratch)
     greatest = 0.0
     for i in range(WIDTH):
         if tree.held[block, i] > 0:
@@ -116,7 +116,7 @@ def _note_block(tree, block, above, lane, reference, excess, scratch):
 
 
 @inner()
-def _nearest_reference(seen, target):
+def nearest_reference(seen, target):
     """The reference nearest to a target and its distance, with slack; -1 if there is none."""
     nearest, least = 0, np.inf
     for q in range(len(seen.reference)):
@@ -145,12 +145,12 @@ def farthest(tree, seen, target, record, distance):
     at = np.empty(levels, dtype=np.int64)
     news = np.zeros(levels, dtype=np.bool_)
     here = np.empty(WIDTH)
-    q, away = _nearest_reference(seen, target)
+    q, away = nearest_reference(seen, target)
     reference = seen.reference[q] if away >= 0.0 else target
     excess = seen.excess[q]
     level = levels - 1
     at[level] = tree.start[level]
-    _bound_block(tree, at[level], target, away, excess, bounds, level, here)
+    bound_block(tree, at[level], target, away, excess, bounds, level, here)
     reach = 0.0
     for i in range(WIDTH):
         reach = max(reach, bounds[level, i])
@@ -180,7 +180,7 @@ def farthest(tree, seen, target, record, distance):
         if level > 0:
             level -= 1
             at[level] = tree.start[level] + below
-            _bound_block(tree, at[level], target, away, excess, bounds, level, here)
+            bound_block(tree, at[level], target, away, excess, bounds, level, here)
             continue
         distances_to_leaf(tree, below, target, here)
         for i in range(WIDTH):
@@ -189,5 +189,5 @@ def farthest(tree, seen, target, record, distance):
                 if here[i] > distance or candidate < record:
                     record, distance = candidate, here[i]
         if away >= 0.0 and excess[at[0], lane] == np.inf:
-            _note_leaf(tree, below, reference, excess, here)
+            note_leaf(tree, below, reference, excess, here)
             news[0] = True

@@ -6,12 +6,16 @@ import numpy as np
 
 from ..generic.arrays import to_numpy
 from . import boxes, far, outer, pairs
+from .ahead import Ahead
 from .boxes import NONE
 from .compiled import entry
 from .sums import add, sum_rows
 
 # With more neighbours than this to a group, sorting all distances is faster than a search.
 _MANY = 256
+# With fewer records or variables than these a search is too short to be worth doing ahead.
+_LARGE = 50_000
+_BROAD = 8
 
 
 class PointSet:
@@ -30,6 +34,8 @@ class PointSet:
         self._left = len(self._points)
         self._outer = outer.empty(self._points.shape[1])
         self._pairs: pairs.Pairs | None = None
+        self._ahead = Ahead()
+        self._answer = 0  # the last farthest record, from which MDAV asks next
         self._build()
 
     def _build(self, records: np.ndarray | None = None) -> None:
@@ -58,6 +64,10 @@ class PointSet:
 
     def farthest_from(self, target: np.ndarray) -> int:
         """The record farthest from a point."""
+        if self._looks_ahead() and np.array_equal(target, self._points[self._answer]):
+            record = self._ahead.farthest(self._answer, self._tree, self._points, self._outer)
+            if record != NONE:
+                return record
         for remedy in (outer.draw_up, outer.pause, None):
             record = outer.farthest(
                 self._tree,
@@ -71,7 +81,12 @@ class PointSet:
             if record != NONE or remedy is None:
                 break
             remedy(self._tree, target, self._outer)
+        self._answer = record
         return record
+
+    def _looks_ahead(self) -> bool:
+        broad = self._points.shape[1] >= _BROAD
+        return broad and self._left > _LARGE and self._ahead.useful
 
     def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
         """The record nearest to any member of a group, and its squared distance."""
@@ -103,6 +118,9 @@ class PointSet:
             distances = _distances(self._points, rest, record)
             distances[np.searchsorted(rest, record)] = -1.0
             return self.take(rest[np.argsort(distances, stable=True)[:k]].tolist())
+        nearest = self._ahead.nearest(record, k, self._tree) if self._looks_ahead() else None
+        if nearest is not None:
+            return self.take([record, *nearest.tolist()])
         group = _take_nearest(self._tree, self._points, self._total, record, min(k, self._left))
         return self._taken(group.tolist())
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..measures.groups import oversized
-from ..measures.risk import distinct_rows, record_linkage, with_patterns
+from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.utility import as_pair, il1s, standard_scale, sums_of_squares
 from ..partition import numbered
 from .texts import summary
@@ -34,6 +34,8 @@ def describe(
     categories: Sequence[dict[str, Any]] | None = None,
     made: dict[str, Any] | None = None,
     alternatives: Sequence[dict[str, Any]] | None = None,
+    loss: float | None = None,
+    link: Linkage | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
     """Return all measures of one protection, ready for `json.dumps` and for `page`.
@@ -65,6 +67,8 @@ def describe(
     alternatives : sequence of dict, optional
         Other runs for the risk-utility map: "method", "k", "loss" and "risk" (the linkage), both
         in percent, and "seconds".
+    loss, link : float, Linkage, optional
+        Of numbers and categories together, where there are categories; else those of the numbers.
     progress : callable, optional
         Called with the fraction done.
 
@@ -90,7 +94,10 @@ def describe(
     unit = standard_scale(before) if scale is None else np.asarray(scale, dtype=np.float64)
     sums = sums_of_squares(before, after, unit)
     sse, sst = float(sums.sse.sum()), float(sums.sst.sum())
-    link = record_linkage(before, after, cells, scale=unit, progress=progress) if p else None
+    if p and link is None:
+        link = record_linkage(before, after, cells, scale=unit, progress=progress)
+    if loss is None:
+        loss = 100 * sse / sst if sst > 0 else 0.0
     weight = None if sampling_weight is None else np.asarray(sampling_weight, dtype=np.float64)
     rows = variables(before, after, names, cells=seen, sums=sums, weight=weight)
     content = {
@@ -103,7 +110,7 @@ def describe(
         "individual": groups.ndim == 2,
         "cells": seen.max() + 1,
         "missing": np.count_nonzero(np.isnan(before)),
-        "loss": 100 * sse / sst if sst > 0 else 0.0,
+        "loss": loss,
         "sse": sse,
         "ssa": sums.ssa.sum(),
         "sst": sst,

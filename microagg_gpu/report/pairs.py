@@ -77,15 +77,15 @@ def match(
         k=int(counts.min()),
         table=table,
         made={
-            "original": before.path.name,
-            "protected": after.path.name,
-            "columns": ", ".join(names),
-            "strata": ", ".join(strata),
-            "records matched by": key or "their order",
-            "records left out": str(before.table.num_rows - len(rows))
+            "Original": before.path.name,
+            "Protected": after.path.name,
+            "Columns": ", ".join(names),
+            "Strata": ", ".join(strata),
+            "Records matched by": key or "their order",
+            "Records left out": str(before.table.num_rows - len(rows))
             if before.table.num_rows > len(rows)
             else "",
-            "values missing in one file only": f"{changed}, not counted" if changed else "",
+            "Values missing in one file only": f"{changed}, not counted" if changed else "",
         },
     )
 
@@ -144,5 +144,6 @@ def _that_differ(
 
 def _matrix(table: Any, names: list[str]) -> np.ndarray:
     return np.stack(
-        [table[name].cast("float64").to_numpy(zero_copy_only=False) for name in names], axis=1
+        [table[name].cast("float64", safe=False).to_numpy(zero_copy_only=False) for name in names],
+        axis=1,
     )

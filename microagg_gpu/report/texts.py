@@ -51,7 +51,9 @@ def summary(content: dict[str, Any]) -> list[str]:
     """Say in a few sentences what the measures of a content come to."""
     return [
         *_groups(content),
-        *([_loss(content), _linkage(content), _intervals(content)] if content["variables"] else []),
+        _loss(content),
+        *([_linkage(content)] if content["risk"]["linkage"] is not None else []),
+        *([_intervals(content)] if content["variables"] else []),
         *_categories(content),
     ]
 
@@ -78,7 +80,7 @@ def _groups(content: dict[str, Any]) -> list[str]:
 def _loss(content: dict[str, Any]) -> str:
     text = f"{percent(content['loss'])} of the variation is lost"
     rows = [row for row in content["by_variable"] if row["loss"] is not None]
-    if len(rows) < 2:
+    if len(rows) < 2 or len({percent(row["loss"]) for row in rows}) == 1:
         return text + "."
     least, most = min(rows, key=lambda r: r["loss"]), max(rows, key=lambda r: r["loss"])
     return (
