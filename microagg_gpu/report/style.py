@@ -61,7 +61,7 @@ figcaption span { font-weight: 400; color: var(--soft); }
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 figure svg { display: block; width: 100%; height: auto; }
 figure .wide svg { max-width: 560px; }
-figure .map svg { min-width: 560px; max-width: 860px; }
+figure .map svg { max-width: 860px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--soft);
   margin: 10px 0 0; }
 .legend span { display: inline-flex; align-items: center; gap: 8px; }

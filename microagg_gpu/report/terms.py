@@ -39,7 +39,7 @@ TERMS = (
         "Linkage risk",
         "An intruder who has all original records takes for each published one the nearest, "
         "within what is published unchanged, such as strata and missing values. It is the share "
-        "found right; if several are equally near, the intruder guesses. Numeric variables only "
+        "found right; if several are equally near, the intruder guesses. Over numbers and ranks "
         "(Domingo-Ferrer and Torra 2001).",
     ),
     (
