@@ -261,7 +261,10 @@ def show_comparison(rows: Comparison) -> None:
 
 def show_methods() -> None:
     """Print the table of methods."""
-    table = Table("method", "published", "time", "group sizes", "d", box=box.SIMPLE_HEAD)
+    table = Table("method", box=box.SIMPLE_HEAD)
+    table.add_column("published", min_width=16)
+    for name in ("time", "groups", "d"):
+        table.add_column(name)
     table.add_column("options", no_wrap=True)
     table.padding = (0, 1, 0, 0)
     for name, method in METHODS.items():

@@ -9,16 +9,20 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 
 
-def as_matrix(data: ArrayLike, name: str = "points") -> np.ndarray:
-    """Return `data` as a float64 matrix, a 1-D array as one variable."""
+def as_numbers(data: ArrayLike, name: str) -> np.ndarray:
+    """Return `data` as float64, a 1-D array as one variable."""
     try:
         matrix = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
             f"{name} must be a matrix of numbers; remove or encode the rest."
         ) from None
-    if matrix.ndim == 1:
-        matrix = matrix[:, np.newaxis]
+    return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
+
+
+def as_matrix(data: ArrayLike, name: str = "points") -> np.ndarray:
+    """Return `data` as a float64 matrix without missing values."""
+    matrix = as_numbers(data, name)
     if matrix.ndim != 2 or matrix.size == 0:
         raise InputError(
             f"{name} has shape {matrix.shape}; a matrix of at least one record and one variable "

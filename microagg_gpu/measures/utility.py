@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ._check import as_numbers
 from .structure import _correlations
 
 
@@ -35,14 +36,7 @@ def as_pair(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.n
     """Return both as matrices of one shape that miss the same values."""
     pair = []
     for name, data in (("original", original), ("protected", protected)):
-        try:
-            matrix = np.asarray(data, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"{name} must be a matrix of numbers; remove or encode the rest."
-            ) from None
-        if matrix.ndim == 1:
-            matrix = matrix[:, np.newaxis]
+        matrix = as_numbers(data, name)
         if matrix.ndim != 2 or len(matrix) == 0:
             raise InputError(f"{name} has shape {matrix.shape}; give a matrix of records.")
         if np.isinf(matrix).any():
