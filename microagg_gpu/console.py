@@ -261,11 +261,11 @@ def show_comparison(rows: Comparison) -> None:
 
 def show_methods() -> None:
     """Print the table of methods."""
-    table = Table("method", box=box.SIMPLE_HEAD)
+    table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("published", min_width=16)
-    for name in ("time", "groups", "d"):
-        table.add_column(name)
-    table.add_column("options", no_wrap=True)
+    for name, width in (("time", 12), ("groups", 8), ("d", 3)):
+        table.add_column(name, max_width=width)
+    table.add_column("options", no_wrap=True, min_width=19)
     table.padding = (0, 1, 0, 0)
     for name, method in METHODS.items():
         options = "\n".join(f"{option}={value}" for option, value in defaults(name).items())
