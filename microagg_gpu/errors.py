@@ -1,5 +1,11 @@
 """The one exception that bad input raises."""
 
 
+def values_are(count: int, of: object = "") -> str:
+    """'1 value is', '7 values are', '7 values of FILE are'."""
+    one = count == 1
+    return f"{count} value{'' if one else 's'}{f' of {of}' if of else ''} {'is' if one else 'are'}"
+
+
 class InputError(ValueError):
     """The data or an option cannot be used; the message says what, where and what to do."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from . import numerals, textfiles
 from .alike import equal_columns, group_codes, group_sizes
-from .errors import InputError
+from .errors import InputError, values_are
 from .storage import (
     check_ending,
     check_target,
@@ -101,7 +101,7 @@ class DataFile:
             table = _with_column(table, name, column)
         if infinite:
             raise InputError(
-                f"{sum(map(np.count_nonzero, infinite.values()))} values of {self.path} are "
+                f"{values_are(sum(map(np.count_nonzero, infinite.values())), self.path)} "
                 f"infinite or too large, in column {self.where(infinite)}: correct them or leave "
                 "out those records"
             )

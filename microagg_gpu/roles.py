@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .console import orders, split
-from .errors import InputError
+from .errors import InputError, values_are
 from .files import DataFile
 
 
@@ -85,7 +85,7 @@ def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> No
     }
     if marks:
         raise InputError(
-            f"{sum(mark.sum() for mark in marks.values())} values of {file.path} are missing, in "
+            f"{values_are(sum(mark.sum() for mark in marks.values()), file.path)} missing, in "
             f"column {file.where(marks)}: fill them in, group records with the same ones missing "
             "(missing='pattern'), or leave out those records (missing='drop')"
         )

@@ -14,7 +14,7 @@ from array_api_compat import (
     is_torch_array,
 )
 
-from .errors import InputError
+from .errors import InputError, values_are
 from .kernels import engine_for
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
@@ -338,7 +338,7 @@ def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:
     if where:
         more = f" and {len(where) - 5} more" if len(where) > 5 else ""
         raise InputError(
-            f"{int(found.sum())} values are {what}, in column {', '.join(where[:5])}{more}: "
+            f"{values_are(int(found.sum()))} {what}, in column {', '.join(where[:5])}{more}: "
             f"{remedy}"
         )
 

@@ -255,14 +255,14 @@ BAD = {
     "k=31 is more than the 30 records": ((DATA, 31), {}),
     "k=2.5 is not a whole number": ((DATA, 2.5), {}),
     "k=True is not a whole number": ((DATA, True), {}),
-    "1 values are missing .NaN., in column 0": ((np.ma.masked_equal(DATA, DATA[4, 0]),), {}),
+    "1 value is missing .NaN., in column 0": ((np.ma.masked_equal(DATA, DATA[4, 0]),), {}),
     "no columns are chosen": ((DATA,), {"columns": []}),
     "weights='heavy' are not numbers": ((DATA,), {"weights": "heavy"}),
     "gamma='x' is not a number": ((DATA, 3, "vmdav"), {"gamma": "x"}),
     "generations=2.5 is not a whole": ((DATA[:, 0], 3, "genetic"), {"generations": 2.5}),
     "descending='no' is not true": ((DATA, 3, "kward"), {"descending": "no"}),
     "2 values are missing .NaN., in column 1 .2.": ((NAN,), {}),
-    "1 values are infinite, in column 0": ((INF,), {}),
+    "1 value is infinite, in column 0": ((INF,), {}),
     "method 'mdva' is unknown: choose one of fixed": ((DATA, 3, "mdva"), {}),
     "has no option 'gama': it takes gamma": ((DATA, 3, "vmdav"), {"gama": 1}),
     "has no option 'gamma': it takes none": ((DATA, 3, "mdav"), {"gamma": 1}),
@@ -338,7 +338,7 @@ def test_bad_dataframes(library):
     table = frame(library, {"name": ["x", "y", "z"], "a": [1.0, None, 3.0]})
     with pytest.raises(InputError, match="1 of 2 columns are not numbers: 'name'"):
         microaggregate(table, 2)
-    with pytest.raises(InputError, match=r"1 values are missing \(NaN\), in column a"):
+    with pytest.raises(InputError, match=r"1 value is missing \(NaN\), in column a"):
         microaggregate(table, 2, columns=["a"])
     with pytest.raises(InputError, match="column 'b' is not in the table, which has: name, a"):
         microaggregate(table, 2, columns=["b"])

@@ -46,11 +46,11 @@ def test_bad_file(text, message):
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("", "1 values of in.csv are missing, in column y .1, the first on line 3"),
-        ("NA", "1 values of in.csv are missing, in column y"),
-        ("nan", "1 values of in.csv are missing, in column y"),
-        ("-inf", "1 values of in.csv are infinite or too large, in column y .1, the first on line"),
-        ("1e999", "1 values of in.csv are infinite or too large"),
+        ("", "1 value of in.csv is missing, in column y .1, the first on line 3"),
+        ("NA", "1 value of in.csv is missing, in column y"),
+        ("nan", "1 value of in.csv is missing, in column y"),
+        ("-inf", "1 value of in.csv is infinite or too large, in column y .1, the first on line"),
+        ("1e999", "1 value of in.csv is infinite or too large"),
         ("abc", "column 'y' of in.csv is not numeric: 1 of 3 .* the first 'abc' on line 3"),
         ('"1,5"', "column 'y' of in.csv is not numeric: 1 of 3 .* the first '1,5' on line 3"),
         ("1_000", "column 'y' of in.csv is not numeric: 1 of 3 .* the first '1_000' on line 3"),

@@ -448,7 +448,7 @@ def test_numbers_of_typed_files():
     coded = DataFile(file.path, pa.table({"c": pa.array([1, 2]).dictionary_encode()}), None)
     refused("'c' of in.parquet is not numeric but dict.*: no column is", coded.with_numbers, ["c"])
     pq.write_table(pa.table({"x": [1.0, math.inf]}), "in.parquet")
-    refused(r"1 values of in.parquet are infinite .* x \(1, the first on record 2\)",
+    refused(r"1 value of in.parquet is infinite .* x \(1, the first on record 2\)",
             read_file(Path("in.parquet")).with_numbers, ["x"])  # fmt: skip
 
 

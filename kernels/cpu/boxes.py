@@ -178,7 +178,7 @@ def distances_to_leaf(tree, leaf, target, distances):
 
 
 @inner()
-def _least_distances(tree, block, target, bounds, level):
+def least_distances(tree, block, target, bounds, level):
     """Squared distances from a point to the boxes of a block; infinite to empty ones."""
     width = tree.low.shape[2]
     for i in range(width):
@@ -209,7 +209,7 @@ def nearest(tree, target, k, found, distances):
     last = k - 1
     level = levels - 1
     at[level] = tree.start[level]
-    _least_distances(tree, at[level], target, bounds, level)
+    least_distances(tree, at[level], target, bounds, level)
     while True:
         lane, bound = 0, bounds[level, 0]
         for i in range(1, WIDTH):
@@ -227,7 +227,7 @@ def nearest(tree, target, k, found, distances):
         if level > 0:
             level -= 1
             at[level] = tree.start[level] + below
-            _least_distances(tree, at[level], target, bounds, level)
+            least_distances(tree, at[level], target, bounds, level)
             continue
         distances_to_leaf(tree, below, target, here)
         for i in range(WIDTH):

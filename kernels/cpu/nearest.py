@@ -16,7 +16,7 @@ from numba import prange
 from ..generic.arrays import to_numpy
 from . import boxes, kdtree
 from .boxes import NONE, WIDTH, distances_to_leaf
-from .boxes import _least_distances as bound_boxes
+from .boxes import least_distances as bound_boxes
 from .compiled import entry, inner
 from .outer import squared_distance
 

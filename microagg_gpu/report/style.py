@@ -125,6 +125,7 @@ footer { margin-top: 64px; border-top: 1px solid var(--rule); padding: 22px 0 48
   dl.terms { grid-template-columns: 1fr; gap: 2px; } dl.terms dd { margin-bottom: 14px; }
   th, td { padding: 6px 9px; } tbody th { min-width: 10em; }
   table.facts th { min-width: 0; } tr.second td:first-child { padding-left: 9px; }
+  figure .map svg text { font-size: 17px; }
 }
 @media print {
   @page { margin: 16mm 14mm; }
