@@ -41,7 +41,8 @@ def page(content: dict[str, Any]) -> str:
         f'<section id="{key}"><h2>{title}</h2>{text}</section>' for key, title, text in parts
     )
     sentences = "".join(f"<li>{escape(text)}</li>" for text in content["summary"])
-    size = f"{count(content['records'], 'record')}, {count(content['variables'], 'variable')}"
+    many = content["variables"] + len(content["categories"])
+    size = f"{count(content['records'], 'record')}, {count(many, 'variable')}"
     if content["k"]:
         size += f", k\N{THIN SPACE}=\N{THIN SPACE}{content['k']}"
     return (

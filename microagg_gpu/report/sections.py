@@ -16,7 +16,7 @@ def done(content: dict[str, Any]) -> str:
     """Counts, and what the caller told."""
     rows = [
         ("Records", f"{content['records']:,}"),
-        ("Variables", f"{content['variables']:,}"),
+        ("Variables", f"{content['variables'] + len(content['categories']):,}"),
         ("Values missing", f"{content['missing']:,}"),
         *content["made"].items(),
     ]
@@ -29,17 +29,20 @@ def done(content: dict[str, Any]) -> str:
 def utility(content: dict[str, Any]) -> str:
     """What is lost, in all and by variable."""
     changes, explained = content["correlation_discrepancies"], content["percent_explained"] or {}
+    of = ", of numbers" if content["categories"] else ""
     rows = [
         ("Information loss", percent(content["loss"])),
-        ("SSE, within groups", number(content["sse"])),
-        ("SSA, between groups", number(content["ssa"])),
-        ("SST, total", number(content["sst"])),
+        (f"SSE, within groups{of}", number(content["sse"])),
+        (f"SSA, between groups{of}", number(content["ssa"])),
+        (f"SST, total{of}", number(content["sst"])),
         ("IL1s", number(content["il1s"], 3)),
         ("Mean correlation discrepancy", fixed(changes["mean"], 3)),
         ("Mean change of component weights", percent(content["mean_weight_change"])),
         ("Explained by first component, before", percent(explained.get("original"))),
         ("Explained by first component, after", percent(explained.get("protected"))),
     ]
+    if not content["variables"]:
+        rows = rows[:1]
     lost = [(row["name"], row["loss"]) for row in content["by_variable"] if row["loss"] is not None]
     lost.sort(key=lambda pair: -pair[1])
     if not lost:
@@ -154,7 +157,7 @@ def correlations(content: dict[str, Any]) -> str:
     """Heat maps, largest changes and the first component."""
     names = content["correlations"]["names"]
     if len(names) < 2:
-        return "<p>One variable has no correlations.</p>"
+        return "<p>It takes two variables of numbers to correlate.</p>"
     order = list(range(len(names)))
     if len(names) > DRAWN:
         lost = [row["share_of_loss"] for row in content["by_variable"]]
