@@ -15,6 +15,7 @@ a margin, and what comes near the few farthest is looked at again in double prec
 """
 
 import math
+import time
 
 import numpy as np
 from numba import prange
@@ -29,13 +30,24 @@ _FEW = 8  # farthest records found for each
 _MORE = 3  # nearest ones found beyond those asked for
 _CHUNK = 16  # records that go through the tree together, so that a leaf is read once for all
 _LEAST, _MOST = 4, 256  # records foreseen at once
+_TRIAL = 32  # steps at least to time a way, and
+_PERIOD = 4096  # steps to go the faster one
 
 
 class Ahead:
-    """Answers for records to come."""
+    """Answers for records to come, where that is faster than asking one by one.
+
+    Which way is faster depends on the data and on how many have left. Both are timed for some
+    steps every few thousand; the answers are the same.
+    """
 
     def __init__(self) -> None:
-        self.useful = True
+        self._possible = True
+        self._trial: str | None = "one by one"
+        self._looking = False
+        self._steps = 0  # since the trial began, or ended
+        self._since = time.perf_counter()
+        self._one_by_one = 0.0  # seconds a step
         self._many = _CHUNK
         self._found = 0  # records foreseen in the last round and
         self._used = 0  # those of them that were asked for
@@ -43,19 +55,41 @@ class Ahead:
         self._near: dict[int, np.ndarray] = {}
         self._k = 0
 
+    def begin_step(self) -> None:
+        """Note that a step of MDAV begins, and choose its way."""
+        self._steps += 1
+        if self._trial == "one by one" and self._steps > _TRIAL:
+            self._one_by_one = self._pace()
+            self._begin("ahead", self._possible)
+            self._far, self._near = {}, {}
+        elif self._trial is None and self._steps > _PERIOD:
+            self._begin("one by one", False)
+
+    def _pace(self) -> float:
+        return (time.perf_counter() - self._since) / self._steps
+
+    def _begin(self, trial: str | None, looking: bool) -> None:
+        self._trial, self._looking = trial, looking
+        self._steps, self._since = 0, time.perf_counter()
+
     def farthest(self, record: int, tree: Boxes, points: np.ndarray, outer: Outer) -> int:
-        """The record farthest from another one, the lowest of several; NONE if not known."""
+        """The record farthest from another one, the lowest of several; NONE if not looked for."""
+        if not self._looking:
+            return NONE
         there = _still(self._far.get(record), tree)
         if there is None or not len(there):
-            self._foresee(record, tree, points, outer)
-            there = self._far.get(record)
+            if self._trial == "ahead" and self._steps > _TRIAL:  # a whole round is over
+                self._begin(None, self._pace() < self._one_by_one)
+            if self._looking:
+                self._foresee(record, tree, points, outer)
+            there = self._far.get(record) if self._looking else None
         self._used += 1
         return NONE if there is None else int(there[0])
 
     def nearest(self, record: int, k: int, tree: Boxes) -> np.ndarray | None:
         """The k - 1 records nearest to another one, or None if they were not foreseen."""
         self._k = k
-        there = _still(self._near.get(record), tree)
+        there = _still(self._near.get(record), tree) if self._looking else None
         return there[: k - 1] if there is not None and len(there) >= k - 1 else None
 
     def _foresee(self, record: int, tree: Boxes, points: np.ndarray, outer: Outer) -> None:
@@ -64,18 +98,18 @@ class Ahead:
         if 4 * self._used > 3 * self._found:
             self._many = min(2 * self._many, _MOST)
         elif 2 * self._used < self._found:
-            self._many //= 2
+            self._many = max(self._many // 2, _LEAST)
         listed = outer.record[outer.state[_START] : outer.state[_STOP]]
         listed = listed[tree.place[listed] >= 0]
         guesses = listed[:_GUESSES]
         far = np.sort(np.square(points[guesses] - points[record]).sum(axis=1))[-_FEW:]
         reach = tree.middle[-1]
-        self.useful = (
-            self._many >= _LEAST
-            and 1e-9 < reach < 1e15  # squares are far from what single precision cannot hold
+        self._possible = (
+            1e-9 < reach < 1e15  # squares are far from what single precision cannot hold
             and not (len(far) == _FEW and far[0] == far[-1])  # too many equals to keep a few of
         )
-        if not self.useful:
+        if not self._possible:
+            self._begin(None, False)
             return
         coming = np.append(record, listed[listed != record][: self._many - 1])
         farthest = np.full((len(coming), _FEW), NONE)

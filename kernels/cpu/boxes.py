@@ -38,7 +38,7 @@ class Boxes(NamedTuple):
     radius: np.ndarray  # (blocks, WIDTH) radius of a ball around what was in the box first
     held: np.ndarray  # (blocks, WIDTH) records in each box
     lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
-    single: np.ndarray  # (leaves / ROW, d, ROW * WIDTH) values less the middle, in single precision
+    single: np.ndarray  # (leaves / ROW, d, ROW * WIDTH) values less the middle, if wanted
     middle: np.ndarray  # (d + 1,) the middle, and what no record was farther away from it
 
 
@@ -108,13 +108,15 @@ def _enclose(tree, points, order):
         inside *= WIDTH
 
 
-def build(points: np.ndarray, records: np.ndarray) -> Boxes:
+def build(points: np.ndarray, records: np.ndarray, single: bool = False) -> Boxes:
     """Build the tree of some records of a matrix.
 
     Parameters
     ----------
     points : float64 array of shape (n, d), C order
     records : int64 array, at least one
+    single : bool
+        Whether to keep the values in single precision as well.
     """
     order = np.array(records)
     _arrange(points, order)
@@ -124,10 +126,12 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
     while start[-1] - start[-2] > 1:
         start.append(start[-1] - (start[-2] - start[-1]) // WIDTH)
     shape = (start[-1], d, WIDTH)
-    middle = np.append(points[order].mean(axis=0), 0.0)
-    single = np.full((-(-leaves // ROW), ROW, d, WIDTH), np.nan, np.float32)
-    with np.errstate(over="ignore"):
-        single.reshape(-1, d, WIDTH)[:leaves] = value - middle[:d, np.newaxis]
+    middle = np.append(points[order].mean(axis=0), 0.0) if single else np.zeros(d + 1)
+    rows = np.full((-(-leaves // ROW) if single else 0, ROW, d, WIDTH), np.nan, np.float32)
+    if single:
+        middle[d] = _reach(points, order, middle)
+        with np.errstate(over="ignore"):
+            rows.reshape(-1, d, WIDTH)[:leaves] = value - middle[:d, np.newaxis]
     tree = Boxes(
         value=value,
         record=record,
@@ -139,11 +143,10 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
         radius=np.zeros((start[-1], WIDTH)),
         held=np.zeros((start[-1], WIDTH), dtype=np.int64),
         lowest=np.full((start[-1], WIDTH), NONE),
-        single=np.ascontiguousarray(single.transpose(0, 2, 1, 3)).reshape(-1, d, ROW * WIDTH),
+        single=np.ascontiguousarray(rows.transpose(0, 2, 1, 3)).reshape(len(rows), d, ROW * WIDTH),
         middle=middle,
     )
     _enclose(tree, points, record.reshape(-1)[: len(order)])
-    middle[d] = _reach(points, order, middle)
     return tree
 
 
@@ -256,7 +259,8 @@ def take_out(tree, record):
     leaf, lane = at // WIDTH, at % WIDTH
     tree.place[record] = -1
     tree.record[leaf, lane] = -1
-    tree.single[leaf // ROW, 0, leaf % ROW * WIDTH + lane] = np.nan
+    if len(tree.single) > 0:
+        tree.single[leaf // ROW, 0, leaf % ROW * WIDTH + lane] = np.nan
     inner = leaf
     for level in range(len(tree.start) - 1):
         block, lane_up = tree.start[level] + inner // WIDTH, inner % WIDTH

@@ -14,7 +14,7 @@ from .sums import add, sum_rows
 # With more neighbours than this to a group, sorting all distances is faster than a search.
 _MANY = 256
 # With fewer records or variables than these a search is too short to be worth doing ahead.
-_LARGE = 50_000
+_LARGE = 150_000
 _BROAD = 8
 
 
@@ -41,7 +41,7 @@ class PointSet:
     def _build(self, records: np.ndarray | None = None) -> None:
         self._built = self._left
         self._tree = boxes.build(
-            self._points, np.arange(self._left) if records is None else records
+            self._points, np.arange(self._left) if records is None else records, self._large()
         )
         self._seen = far.unseen(self._tree)
 
@@ -64,7 +64,8 @@ class PointSet:
 
     def farthest_from(self, target: np.ndarray) -> int:
         """The record farthest from a point."""
-        if self._looks_ahead() and np.array_equal(target, self._points[self._answer]):
+        if self._large() and np.array_equal(target, self._points[self._answer]):
+            self._ahead.begin_step()
             record = self._ahead.farthest(self._answer, self._tree, self._points, self._outer)
             if record != NONE:
                 return record
@@ -84,9 +85,8 @@ class PointSet:
         self._answer = record
         return record
 
-    def _looks_ahead(self) -> bool:
-        broad = self._points.shape[1] >= _BROAD
-        return broad and self._left > _LARGE and self._ahead.useful
+    def _large(self) -> bool:
+        return self._left > _LARGE and self._points.shape[1] >= _BROAD
 
     def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
         """The record nearest to any member of a group, and its squared distance."""
@@ -118,7 +118,7 @@ class PointSet:
             distances = _distances(self._points, rest, record)
             distances[np.searchsorted(rest, record)] = -1.0
             return self.take(rest[np.argsort(distances, stable=True)[:k]].tolist())
-        nearest = self._ahead.nearest(record, k, self._tree) if self._looks_ahead() else None
+        nearest = self._ahead.nearest(record, k, self._tree) if self._large() else None
         if nearest is not None:
             return self.take([record, *nearest.tolist()])
         group = _take_nearest(self._tree, self._points, self._total, record, min(k, self._left))
