@@ -176,6 +176,6 @@ def test_looking_ahead_changes_nothing(name, k, monkeypatch):
     one_by_one = cpu.mdav_groups(table, k)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.points._LARGE", boxes.WIDTH**2)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BROAD", 1)
-    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)  # after 16 steps
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._PERIOD", 20)  # both ways in turns
     assert np.array_equal(cpu.mdav_groups(table, k), one_by_one)

@@ -45,8 +45,8 @@ class Ahead:
         self._possible = True
         self._trial: str | None = "one by one"
         self._looking = False
-        self._steps = 0  # since the trial began, or ended
-        self._since = time.perf_counter()
+        self._steps = -8 * _TRIAL  # since the trial began, or ended; the first are slower
+        self._since = 0.0
         self._one_by_one = 0.0  # seconds a step
         self._many = _CHUNK
         self._found = 0  # records foreseen in the last round and
@@ -58,7 +58,9 @@ class Ahead:
     def begin_step(self) -> None:
         """Note that a step of MDAV begins, and choose its way."""
         self._steps += 1
-        if self._trial == "one by one" and self._steps > _TRIAL:
+        if self._steps == 0:
+            self._since = time.perf_counter()
+        elif self._trial == "one by one" and self._steps > _TRIAL:
             self._one_by_one = self._pace()
             self._begin("ahead", self._possible)
             self._far, self._near = {}, {}
