@@ -1,7 +1,7 @@
 """Microaggregation: groups of at least k records, published as their centroids."""
 
 from . import datasets, measures
-from .api import compare, microaggregate
+from .api import compare, microaggregate, refine
 from .errors import InputError
 from .methods import METHODS
 from .result import Comparison, Result
@@ -17,4 +17,5 @@ __all__ = [
     "datasets",
     "measures",
     "microaggregate",
+    "refine",
 ]

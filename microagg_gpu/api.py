@@ -1,18 +1,21 @@
 """microaggregate() and compare(): the whole way from a table to a protected table."""
 
 import platform
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .aggregate import AGGREGATES
 from .backend import device_name, engine_name, on_device
 from .errors import InputError
+from .least import given_groups, improve
+from .measures import information_loss
 from .methods import METHODS
-from .result import Comparison, Result, named
+from .result import Comparison, Refinement, Result, named
 from .run import Problem, Weights, check_method, group, loss_of, prepare, prove, publish
 from .table import NUMBER, Ordinal, read
 
@@ -38,6 +41,9 @@ def microaggregate(
     small_strata: str = "error",
     aggregate: str = "mean",
     keep_integers: bool = False,
+    refine: float | None = None,
+    refine_steps: int | None = None,
+    watch: Callable[[float, float], None] | None = None,
     **options: Any,
 ) -> Result:
     """Group records in groups of at least k and replace each by its group's centroid.
@@ -97,6 +103,14 @@ def microaggregate(
         the highest fifth, at least one value each in groups of three or more.
     keep_integers : bool
         Round what is published in columns of integers, and keep their type.
+    refine : float, optional
+        Lower the loss of the method's groups by annealing for so many seconds. Ctrl-C ends it
+        earlier, with the best so far.
+    refine_steps : int, optional
+        Instead of seconds: steps for each record, some thousands. The same steps and seed give
+        the same groups everywhere; 0 goes to the next local optimum.
+    watch : callable, optional
+        Called during refinement with the fraction done and the loss so far.
     **options
         Options of the method.
 
@@ -128,8 +142,70 @@ def microaggregate(
             "Standardized": "yes" if standardize else "no",
         }
         return _run(
-            problem, method, options, engine, seed, progress, aggregate, keep_integers, made
+            problem, method, options, engine, seed, progress, aggregate, keep_integers, made,
+            _Budget(refine, refine_steps, watch),
+        )  # fmt: skip
+
+
+def refine(
+    data: Any,
+    labels: Any,
+    k: int = 3,
+    seconds: float | None = 30.0,
+    steps: int | None = None,
+    *,
+    columns: Sequence[Any] | None = None,
+    standardize: bool = True,
+    weights: Weights | None = None,
+    device: str = "auto",
+    engine: str | None = None,
+    seed: int = 0,
+    watch: Callable[[float, float], None] | None = None,
+    by: Sequence[Any] | None = None,
+    sampling_weight: Any = None,
+    missing: str = "error",
+    small_strata: str = "error",
+    aggregate: str = "mean",
+    keep_integers: bool = False,
+) -> Result:
+    """Lower the loss of groups that are already there, from this tool or another.
+
+    Parameters
+    ----------
+    data : as in `microaggregate`
+    labels : array_like of int, (n,)
+        Group of each record; at least k records in each.
+    k : int
+    seconds, steps
+        The budget, as ``refine`` and ``refine_steps`` of `microaggregate`.
+    columns, standardize, weights, device, engine, seed, watch, by, sampling_weight, missing, \
+    small_strata, aggregate, keep_integers
+        As in `microaggregate`.
+
+    Returns
+    -------
+    Result
+        Its loss is at most that of the given groups.
+    """
+    with on_device(data):
+        table = read(data, columns, by, sampling_weight)
+        problem = prepare(
+            table, k, standardize=standardize, weights=weights, missing=missing,
+            small_strata=small_strata, device=device, engine=engine,
+        )  # fmt: skip
+        groups = given_groups(labels, problem)
+        budget = _Budget(0.0 if seconds is None else seconds, steps, watch)
+        return _run(
+            problem, "given", {}, engine, seed, None, aggregate, keep_integers, {}, budget, groups
         )
+
+
+class _Budget(NamedTuple):
+    """How long to refine, and who is told."""
+
+    seconds: float | None = None
+    steps: int | None = None
+    watch: Callable[[float, float], None] | None = None
 
 
 def compare(
@@ -144,6 +220,7 @@ def compare(
     engine: str | None = None,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
+    refine: float | None = None,
     **roles: Any,
 ) -> Comparison:
     """Try methods on the same data, as the 2002 paper advises (section 6), best first.
@@ -155,7 +232,7 @@ def compare(
         Each a method's name, which runs its usual variants, or a pair (name, options). "all" is
         every method that groups whole records; individual ranking, which does not, and above
         1,500 records "tsp", whose time grows with their cube, run only when named.
-    columns, standardize, weights, device, engine, seed, progress
+    columns, standardize, weights, device, engine, seed, progress, refine
         As in `microaggregate`.
     **roles
         ``by``, ``sampling_weight``, ``ordinal``, ``nominal``, ``missing``, ``small_strata``,
@@ -190,8 +267,9 @@ def compare(
         for name, options in runs:
             with on_device(data):
                 result = _run(
-                    problem, name, options, engine, seed, lambda f: part(0.7 * f), *how, {}
-                )
+                    problem, name, options, engine, seed, lambda f: part(0.7 * f), *how, {},
+                    _Budget(refine),
+                )  # fmt: skip
             groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
             rows.append(
                 {
@@ -291,10 +369,29 @@ def _run(
     aggregate: str,
     keep_integers: bool,
     made: dict[str, str],
+    budget: _Budget = _Budget(),  # noqa: B008
+    groups: np.ndarray | None = None,
 ) -> Result:
-    """Run one method on prepared records, prove what it returns and measure what it cost."""
+    """Run one method on prepared records, prove what it returns and measure what it cost.
+
+    With `groups` these are where refinement starts, and no method is run.
+    """
     table, cells, points = problem.table, problem.cells, problem.points
-    found, seconds = group(problem, method, options, engine, seed, progress)
+    begun = time.perf_counter()
+    story: list[str] = []
+    if groups is None:
+        found, story = group(problem, method, options, engine, seed, progress)
+    else:
+        found = groups
+    refined = None
+    if budget.seconds is not None or budget.steps is not None:
+        before = found
+        better = improve(problem, found, budget.seconds, budget.steps, engine, seed, budget.watch)
+        found = better.labels
+        refined = Refinement(
+            information_loss(problem.filled, before), budget.seconds, budget.steps, better.stopped
+        )
+    seconds = time.perf_counter() - begun
     parts = prove(problem, found)
     proven = parts[0].labels if found.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
     published = publish(problem, parts, aggregate, keep_integers)
@@ -321,10 +418,16 @@ def _run(
         dropped=cells.dropped,
         suppressed=cells.suppressed,
         merged=cells.merged,
+        refined=refined,
+        found_by="; ".join(dict.fromkeys(story)),
         _problem=problem,
         _published=published,
         _made={
-            "Method": f"{named(method, options)} ({METHODS[method].paper})",
+            "Method": "given groups"
+            if groups is not None
+            else f"{named(method, options)} ({METHODS[method].paper})",
+            "Found by": "; ".join(dict.fromkeys(story)),
+            "Refined": "" if refined is None else str(refined),
             "Columns": ", ".join(table.names),
             **made,
             "Left out": _left_out(cells.dropped, cells.suppressed),

@@ -3,35 +3,18 @@
 import inspect
 import io
 import json
-import os
-import platform
 import signal
 import sys
 from contextlib import ExitStack
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
 from . import InputError, compare, microaggregate
 from .api import risk_map
-from .backend import gpu_available, usable_engines
-from .console import (
-    clear_errors,
-    column_weights,
-    method_options,
-    parse,
-    phases,
-    show_comparison,
-    show_methods,
-    show_result,
-    split,
-    stdout,
-    stop,
-)
+from .console import clear_errors, column_weights, method_options, parse, phases, split, stop
 from .files import (
     check_ending,
     check_target,
@@ -45,6 +28,7 @@ from .options import (
     FILES,
     Aggregate,
     AsTheyAre,
+    Bound,
     By,
     Columns,
     ColumnWeights,
@@ -61,15 +45,26 @@ from .options import (
     Nominal,
     Ordinal,
     Page,
+    Refine,
+    RefineSteps,
     Seed,
     SmallStrata,
     Source,
     Weight,
 )
 from .plots import check_plot, plot_map
+from .printed import (
+    certified,
+    show_comparison,
+    show_groups,
+    show_info,
+    show_methods,
+    show_result,
+    stdout,
+)
 from .report import describe, page
 from .report.pairs import match
-from .roles import find_roles
+from .roles import find_roles, published, views
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
@@ -119,6 +114,10 @@ def _microagg(
     `microagg protect people.csv -k 3 --columns income --ordinal 'education=none<school<university'
     --nominal branch --missing pattern -o out.csv` protects numbers and categories together.
 
+    `microagg protect companies.csv -k 5 --method best --option seconds=120 --bound -o out.csv`
+    looks for the least loss for two minutes and tells how far from the best there is it can be;
+    `--refine 30` does so from the groups of any method.
+
     `microagg protect companies.csv -k 3 --method vmdav --option gamma=0.5 -o out.csv
     --plot groups.png` takes another method, with an option, and draws the groups."""
 )
@@ -145,6 +144,9 @@ def protect(
     no_standardize: AsTheyAre = False,
     device: Device = "auto",
     seed: Seed = 0,
+    refine: Refine = None,
+    refine_steps: RefineSteps = None,
+    bound: Bound = False,
     group_column: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Add a column with the number of each record's group."),
@@ -186,22 +188,27 @@ def protect(
             "device": device, "seed": seed, "missing": missing, "small_strata": small_strata,
             "aggregate": aggregate, "keep_integers": keep_integers,
         }  # fmt: skip
-        with phase(f"{method}, k={k}") as tell:
-            result = microaggregate(table, k, method, progress=tell, **roles, **settings, **options)
-        whole = result.labels.ndim == 1
-        kept = (result.labels if whole else result.labels[:, 0]) >= 0
-        added = {} if group_column is None else {group_column: result.labels[kept]}
-        new = file.replaced(
-            result.protected, result.names, None if kept.all() else kept, drop=dropped, added=added
-        )
+        with ExitStack() as bars:
+            tell = bars.enter_context(phase(f"{method}, k={k}"))
+            watch = None
+            if refine is not None or refine_steps is not None:
+                watch = bars.enter_context(phase("refining"))
+            result = microaggregate(
+                table, k, method, progress=tell, refine=refine, refine_steps=refine_steps,
+                watch=watch, **roles, **settings, **options,
+            )  # fmt: skip
+        least_loss = None
+        if bound:
+            with phase("looking for the bound") as tell:
+                least_loss = result.bound(tell)
         strata = [] if result.merged else [c for c in roles["by"] or [] if c not in dropped]
-        views = [[*strata, *result.names]] if whole else [[*strata, name] for name in result.names]
+        new = published(file, result, dropped, group_column)
         with ExitStack() as files:
             with phase(f"writing {output.name}"):
                 temporary = files.enter_context(whole_file(output))
                 write_file(new, temporary, output)
             with phase(f"counting k in {output.name}"):
-                least = verify(temporary, output, new, views, k)
+                least = verify(temporary, output, new, views(result, strata), k)
             if plot is not None:
                 with phase(f"drawing {plot.name}"):
                     result.plot(files.enter_context(whole_file(plot)))
@@ -209,33 +216,14 @@ def protect(
                 with phase("trying other methods") as tell:
                     alternatives = risk_map(table, k, progress=tell, **roles, **settings)
                 with phase("measuring utility and risk") as tell:
-                    made = {
-                        "From": source.name,
-                        "To": output.name,
-                        "Columns left out": ", ".join(dropped),
-                    }
+                    made = {"From": source.name, "To": output.name}
+                    made["Columns left out"] = ", ".join(dropped)
+                    made["Lower bound"] = certified(least_loss)
                     content = result.report(made=made, alternatives=alternatives, progress=tell)
                 _write_report(files, content, report, json_file)
-        alike = f"in the file, each record is one of at least {least} that are alike"
-        if strata:
-            alike += f" in its {' x '.join(strata)}"
-        if result.merged:
-            alike += ", but not within the strata that were merged"
-        if not whole:
-            alike = (
-                f"in the file, each value appears at least {least} times; "
-                "records as a whole are not k-anonymous"
-            )
         touched = {*result.names, *dropped}
-        show_result(
-            result,
-            {
-                "protected": ", ".join(result.names),
-                "checked": alike,
-                "not protected": ", ".join(c for c in file.table.column_names if c not in touched),
-                "written": ", ".join(map(str, targets)),
-            },
-        )
+        others = [name for name in file.table.column_names if name not in touched]
+        show_result(result, strata, least, others, targets, least_loss)
 
 
 @app.command(
@@ -264,6 +252,7 @@ def compare_methods(
     no_standardize: AsTheyAre = False,
     device: Device = "auto",
     seed: Seed = 0,
+    refine: Refine = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the map of loss and risk.")
     ] = None,
@@ -295,7 +284,7 @@ def compare_methods(
             rows = compare(
                 table, sizes, "all" if methods == "all" else split(methods),
                 standardize=not no_standardize, weights=column_weights(column_weight),
-                device=device, seed=seed, progress=tell, missing=missing,
+                device=device, seed=seed, progress=tell, refine=refine, missing=missing,
                 small_strata=small_strata, aggregate=aggregate, **roles,
             )  # fmt: skip
         with ExitStack() as files:
@@ -341,29 +330,8 @@ def check(
             if not names:
                 raise InputError("no columns are chosen: name at least one with --columns")
             groups = group_sizes(file.table, names)
-            counts = groups.column(groups.num_columns - 1).to_numpy()
-    few = counts < k
-    table = Table(box=box.SIMPLE)
-    table.add_column("records", justify="right")
-    table.add_column("that share")
-    for row in groups.slice(0, 10).to_pylist():
-        *pairs, (_, count) = row.items()
-        shared = ("" if value is None else str(value) for _, value in pairs)
-        table.add_row(str(count), ", ".join(map("=".join, zip(names, shared, strict=True))))
-    print_ = stdout().print
-    if few.any():
-        print_(
-            f"NOT {k}-anonymous: {counts[few].sum()} of {counts.sum()} records are in "
-            f"{few.sum()} of {len(counts)} groups of fewer than {k} that are alike in "
-            f"{', '.join(names)}. The smallest groups:"
-        )
-        print_(table)
+    if not show_groups(groups, names, k):
         raise typer.Exit(1)
-    print_(
-        f"{k}-anonymous: each of the {counts.sum()} records is one of at least {counts.min()} that "
-        f"are alike in {', '.join(names)} ({len(counts)} groups). The smallest groups:"
-    )
-    print_(table)
 
 
 @app.command(
@@ -443,38 +411,7 @@ def list_methods() -> None:
 @app.command()
 def info() -> None:
     """Print versions, engines, devices and threads."""
-    table = Table(box=None, show_header=False)
-    table.add_row("python", platform.python_version())
-    libraries = ("numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch")
-    for name in ("microagg-gpu", *libraries, "pyarrow", "pandas", "polars", "scikit-learn"):
-        table.add_row(name, _version(name))
-    table.add_row("engines", ", ".join(usable_engines()))
-    table.add_row("processor cores", str(os.cpu_count()))
-    table.add_row("threads", os.environ.get("NUMBA_NUM_THREADS", str(_cores())))
-    table.add_row("GPU", _gpus() if gpu_available() else "none found")
-    stdout().print(table)
-
-
-def _cores() -> int:
-    """Cores that this process may use, which are the threads that Numba takes."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _version(name: str) -> str:
-    # CuPy's packages are named after the version of CUDA.
-    for package in ["cupy", "cupy-cuda12x", "cupy-cuda13x"] if name == "cupy" else [name]:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
-    return "not installed"
-
-
-def _gpus() -> str:
-    from cupy.cuda import runtime
-
-    found = [runtime.getDeviceProperties(i)["name"] for i in range(runtime.getDeviceCount())]
-    return ", ".join(name.decode() for name in found)
+    show_info()
 
 
 def _check_targets(sources: list[Path], targets: list[Path | None], force: bool) -> list[Path]:

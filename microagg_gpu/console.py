@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -21,19 +19,11 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
 from .errors import InputError
 from .methods import METHODS
-from .result import Comparison, Result
 
-Tell = Callable[[float], None]
-
-
-def stdout() -> Console:
-    """The console for results."""
-    # Names from a file are printed as they are, whatever brackets or colons they hold.
-    return Console(markup=False, emoji=False, highlight=False)
+Tell = Callable[..., None]  # with the fraction done, and while refining the loss
 
 
 stopped = False
@@ -71,7 +61,7 @@ def clear_errors() -> Iterator[None]:
 
 _PARAMETERS = (
     "aggregate|by|columns|decimal|delimiter|device|encoding|method|missing|nominal|ordinal"
-    "|small_strata"
+    "|refine|refine_steps|small_strata"
 )
 
 
@@ -102,12 +92,17 @@ class Phases:
             yield None
             return
         task = self._bar.add_task(what, total=None)
-        yield lambda fraction: self._move(task, fraction)
+
+        def tell(fraction: float, loss: float | None = None) -> None:
+            text = what if loss is None else f"{what}, loss {loss:.4f} %"
+            self._move(task, fraction, text)
+
+        yield tell
         self._move(task, 1.0)
 
-    def _move(self, task: TaskID, fraction: float) -> None:
+    def _move(self, task: TaskID, fraction: float, text: str | None = None) -> None:
         if self._bar is not None:
-            self._bar.update(task, total=1.0, completed=fraction)
+            self._bar.update(task, total=1.0, completed=fraction, description=text)
 
 
 @contextmanager
@@ -172,7 +167,7 @@ def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
 
 def defaults(method: str) -> dict[str, Any]:
     """Options of a method and their defaults."""
-    hidden = ("points", "k", "engine", "progress", "seed")
+    hidden = ("points", "k", "engine", "progress", "seed", "story")
     parameters = inspect.signature(METHODS[method].function).parameters.values()
     return {
         p.name: p.default for p in parameters if p.name not in hidden and p.kind != p.VAR_KEYWORD
@@ -202,74 +197,3 @@ def _guess(text: str) -> Any:
         except ValueError:
             continue
     return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
-
-
-# Tables
-
-
-def show_result(result: Result, rows: dict[str, str]) -> None:
-    """Print what was done: the result's own lines, then the given ones."""
-    sizes = result.sizes if result.labels.ndim == 1 else np.concatenate(result.sizes)
-    smallest, largest = int(sizes.min()), int(sizes.max())
-    each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
-    options = " ".join(f"{name}={value}" for name, value in result.options.items())
-    own = {
-        "method": f"{result.method} {options}".strip(),
-        "records": f"{len(result.labels)} of {len(result.names)} variables, k = {result.k}",
-        "left out": _left_out(result),
-        "merged": "; ".join(result.merged),
-        "groups": f"{len(sizes)} of {each} records",
-        "loss": f"{result.loss:.4f} %",
-        "time": f"{result.seconds:.2f} s on {result.device}",
-    }
-    lines = Table(box=None, show_header=False)
-    lines.add_column(style="dim", no_wrap=True)
-    lines.add_column()
-    for name, text in (own | rows).items():
-        if text:
-            lines.add_row(name, text, style="bold" if name == "loss" else "")
-    stdout().print(lines)
-
-
-def _left_out(result: Result) -> str:
-    parts = [f"{result.dropped} with missing values"] if result.dropped else []
-    parts += [f"{result.suppressed} of too small strata or patterns"] if result.suppressed else []
-    return ", ".join(parts)
-
-
-def show_comparison(rows: Comparison) -> None:
-    """Print a comparison, the best of each k in bold."""
-    names = ("k", "method", "loss %", "risk %", "groups", "largest", "seconds")
-    table = Table(*names, box=box.SIMPLE)
-    for column in table.columns:
-        column.justify = "left" if column.header == "method" else "right"
-    before = None
-    for row in rows:
-        if before not in (None, row["k"]):
-            table.add_section()
-        table.add_row(
-            str(row["k"]), row["method"], f"{row['loss']:.3f}", f"{row['risk']:.2f}",
-            str(row["groups"]), str(row["largest"]), f"{row['seconds']:.2f}",
-            style="bold green" if before != row["k"] else "",
-        )  # fmt: skip
-        before = row["k"]
-    stdout().print(table)
-    stdout().print(
-        "loss: 100 SSE / SST; risk: published records whose nearest original is their own"
-    )
-
-
-def show_methods() -> None:
-    """Print the table of methods."""
-    table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("published", min_width=16)
-    for name, width in (("time", 12), ("groups", 8), ("d", 3)):
-        table.add_column(name, max_width=width)
-    table.add_column("options", no_wrap=True, min_width=19)
-    table.padding = (0, 1, 0, 0)
-    for name, method in METHODS.items():
-        options = "\n".join(f"{option}={value}" for option, value in defaults(name).items())
-        variables = "1" if method.univariate else "any"
-        table.add_row(name, method.paper, method.cost, method.sizes, variables, options)
-    stdout().print(table)
-    stdout().print("n records of d variables; options are given as --option NAME=VALUE")

@@ -74,6 +74,22 @@ AsTheyAre = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cuda:1, ...")]
 Seed = Annotated[int, typer.Option(help="For methods that draw random numbers.")]
+Refine = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Then lower the loss for so long; Ctrl-C ends it earlier, with the best so far.",
+    ),
+]
+RefineSteps = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Instead of seconds: steps for each record, the same result everywhere."
+    ),
+]
+Bound = Annotated[
+    bool, typer.Option("--bound", help="Tell what loss no method can be below, and the gap.")
+]
 Delimiter = Annotated[
     str | None, typer.Option(help="What parts the cells of CSV.", show_default="found out")
 ]

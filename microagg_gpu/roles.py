@@ -1,4 +1,4 @@
-"""Who is who in a file: which columns are numbers, categories, strata or weights."""
+"""Who is who in a file: columns of numbers, categories, strata or weights, and what comes back."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from .console import orders, split
 from .errors import InputError, values_are
 from .files import DataFile
+from .result import Result
 
 
 def find_roles(
@@ -89,3 +90,20 @@ def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> No
             f"column {file.where(marks)}: fill them in, group records with the same ones missing "
             "(missing='pattern'), or leave out those records (missing='drop')"
         )
+
+
+def published(
+    file: DataFile, result: Result, dropped: list[str], group_column: str | None
+) -> DataFile:
+    """The file with what is published, without the records and columns that are left out."""
+    kept = (result.labels if result.labels.ndim == 1 else result.labels[:, 0]) >= 0
+    added = {} if group_column is None else {group_column: result.labels[kept]}
+    rows = None if kept.all() else kept
+    return file.replaced(result.protected, result.names, rows, drop=dropped, added=added)
+
+
+def views(result: Result, strata: list[str]) -> list[list[str]]:
+    """Columns in which, taken together, each record must be one of k."""
+    if result.labels.ndim == 1:
+        return [[*strata, *result.names]]
+    return [[*strata, name] for name in result.names]

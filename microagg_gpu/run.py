@@ -1,9 +1,9 @@
 """From a table to proven groups: scale, divide into cells, group each, prove, measure the loss."""
 
 import inspect
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,19 @@ class Problem:
         """Sampling weights of the records that are published."""
         given = self.table.sampling
         return None if given is None else given[self.cells.kept]
+
+    @cached_property
+    def filled(self) -> np.ndarray:
+        """The points on the host, with the mean where a value is missing.
+
+        What is missing is so in the whole group, and counts for nothing there.
+        """
+        points = engine_for(self.points).to_numpy(self.points).astype(np.float64, copy=False)
+        absent = np.isnan(points)
+        if not absent.any():
+            return points
+        count = np.maximum((~absent).sum(axis=0), 1)
+        return np.where(absent, np.where(absent, 0.0, points).sum(axis=0) / count, points)
 
 
 def prepare(
@@ -184,8 +197,8 @@ def group(
     engine: str | None,
     seed: int,
     progress: Progress | None,
-) -> tuple[np.ndarray, float]:
-    """Group the records of each cell by a method: labels, and the seconds that it took."""
+) -> tuple[np.ndarray, list[str]]:
+    """Group the records of each cell by a method: labels, and what it has to tell."""
     check_method(method)
     points, p = problem.points, len(problem.table.names)
     function = METHODS[method].function
@@ -204,8 +217,10 @@ def group(
     if isinstance(given.get("variable"), str):
         given["variable"] = _variable(given["variable"], problem.table.names)
     if "seed" in inspect.signature(function).parameters:
-        given["seed"] = _check_seed(seed)
-    start = time.perf_counter()
+        given["seed"] = check_seed(seed)
+    story: list[str] = []
+    if "story" in inspect.signature(function).parameters:
+        given["story"] = story
     try:
         with on_device(points):
             labels = _each_cell(problem, function, given, engine, progress)
@@ -215,7 +230,7 @@ def group(
             f"method {method!r} ran out of memory on {points.shape[0]} records of "
             f"{p} variables{detail}: protect fewer at a time or choose another method"
         ) from error
-    return labels, time.perf_counter() - start
+    return labels, story
 
 
 def _each_cell(
@@ -238,6 +253,9 @@ def _each_cell(
         inside = dict(given)
         if inside.get("variable") is not None and len(observed) < p:
             inside["variable"] = _place(inside["variable"], observed, problem.table.names)
+        if "seconds" in inspect.signature(function).parameters:  # each cell its share of the time
+            default = inspect.signature(function).parameters["seconds"].default
+            inside["seconds"] = inside.get("seconds", default) * part.shape[0] / m
         return function(part, problem.k, engine=engine, progress=tell, **inside)
 
     if len(cells.names) == 1 and len(cells.observed[0]) == p:
@@ -309,14 +327,11 @@ def loss_of(
         Whether the published values are the plain means, so that SSE is that of the groups.
         Otherwise it is the sum of squared differences between records and what is published.
     """
-    points = engine_for(problem.points).to_numpy(problem.points).astype(np.float64, copy=False)
-    absent = np.isnan(points)
     if means and not problem.table.mixed:
-        if absent.any():  # what is missing is so in the whole group and counts for nothing
-            count = np.maximum((~absent).sum(axis=0), 1)
-            points = np.where(absent, np.where(absent, 0.0, points).sum(axis=0) / count, points)
+        points = problem.filled
         loss = measures.information_loss(points, labels)
         return loss, measures.sse(points, labels), measures.sst(points)
+    absent = np.isnan(problem.values)
     sse = sst = 0.0
     for j, kind in enumerate(problem.table.kinds):
         known = ~absent[:, j]
@@ -348,7 +363,8 @@ def _place(variable: int, observed: np.ndarray, names: list[str]) -> int:
     return int(np.searchsorted(observed, variable))
 
 
-def _check_seed(seed: Any) -> int:
+def check_seed(seed: Any) -> int:
+    """Return a seed as an int, if it is one."""
     if not is_int(seed) or seed < 0:
         raise InputError(f"seed={seed!r} is not a whole number of 0 or more")
     return int(seed)

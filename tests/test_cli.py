@@ -20,6 +20,25 @@ from microagg_gpu import METHODS, microaggregate
 # What is written
 
 
+def test_refinement_and_bound_are_told():
+    write_companies(n=60)
+    given = ["protect", "in.csv", "-k", 3, "--columns", "turnover,staff"]
+    plain = run(*given, "-o", "a.csv")
+    result = run(*given, "-o", "b.csv", "--refine-steps", 300, "--bound", "--seed", 1)
+    assert result.exit_code == 0, result.output
+    before, after = (
+        float(re.search(r"loss +([\d.]+) %", one.output)[1]) for one in (plain, result)
+    )
+    assert after < before
+    assert f"from a loss of {before:.4f} %, 300 steps a record" in result.output
+    bound = re.search(r"no grouping loses less than ([\d.]+) %.*at most ([\d.]+) %", result.output)
+    assert float(bound[1]) <= after
+    assert float(bound[2]) == pytest.approx(100 * (1 - float(bound[1]) / after), abs=0.06)
+    again = run(*given, "-o", "c.csv", "--refine-steps", 300, "--seed", 1)
+    assert again.exit_code == 0
+    assert Path("b.csv").read_bytes() == Path("c.csv").read_bytes()
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
@@ -55,8 +74,10 @@ def test_groups_and_means_by_hand():
 def test_file_is_k_anonymous(method):
     write_companies()
     columns = "turnover" if METHODS[method].univariate else "turnover,staff"
+    options = [f"--option={name}={x}" for name, x in METHODS[method].variants[0].items()]
     result = run(
-        "protect", "in.csv", "-k", 4, "--method", method, "--columns", columns, "-o", "out.csv"
+        *("protect", "in.csv", "-k", 4, "--method", method, "--columns", columns),
+        *("-o", "out.csv", *options),
     )
     assert result.exit_code == 0, result.output
     used = [HEADER.index(column) for column in columns.split(",")]
@@ -133,7 +154,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         "nominal": [], "projection": "pv", "variable": "staff", "descending": True,
         "weights": {"staff": 2.5}, "standardize": False, "seed": 7, "device": "auto",
         "progress": None, "missing": "error", "small_strata": "error", "aggregate": "median",
-        "keep_integers": False,
+        "keep_integers": False, "refine": None, "refine_steps": None, "watch": None,
     }  # fmt: skip
 
 
@@ -241,6 +262,32 @@ cli.main()
     assert b"mdav, k=3" in shown
     assert b"stopped; nothing was written" in shown
     assert os.listdir() == ["in.csv"]
+
+
+def test_loss_falls_on_a_terminal_and_ctrl_c_keeps_the_best():
+    write_companies(n=300)
+    chosen = ["protect", "in.csv", "-k", "3", "--columns", "turnover,staff", "-o", "out.csv"]
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "microagg_gpu", *chosen, "--refine", "600"], stderr=end,
+        stdout=subprocess.PIPE, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}, text=True,
+    )  # fmt: skip
+    os.close(end)
+    try:
+        shown = read_until(terminal, b"refining, loss", seconds=120)
+        shown += read_until(terminal, b"%")
+        for _ in range(20):  # the first sweeps compile
+            shown += read_until(terminal, b"refining, loss")
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(terminal)
+    assert process.returncode == 0
+    assert b"refining, loss" in shown
+    assert re.search(r"refined +from a loss of [\d.]+ %, 600 s, stopped after \d+ % of it", printed)
+    counts = Counter((row[2], row[3]) for row in read("out.csv")[1:])
+    assert min(counts.values()) >= 3
 
 
 def read_until(terminal, words, seconds=30):

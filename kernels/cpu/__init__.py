@@ -3,20 +3,32 @@
 Every word returns what the generic one does, to the last bit.
 """
 
-from ..generic import join_closest_groups, join_nearest_records, squared_distances, to_numpy
+from ..generic import (
+    hilbert_path,
+    join_closest_groups,
+    join_nearest_records,
+    squared_distances,
+    to_numpy,
+)
+from .annealing import anneal
 from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .mixed import mixed_mdav_groups
+from .moves import best_moves
 from .mst import cut_edges, minimum_spanning_tree
 from .nearest import nearest_records
+from .neighbours import neighbours
+from .paths import nearest_path, shorten_tour
 from .points import PointSet
-from .segments import optimal_sizes
+from .segments import optimal_path_sizes, optimal_sizes
 from .sums import correctly_rounded_sum
 from .tours import hamiltonian_paths
 from .ward import extreme_groups, merge_until_k
 
 __all__ = [
     "PointSet",
+    "anneal",
+    "best_moves",
     "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
@@ -24,14 +36,19 @@ __all__ = [
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",
+    "hilbert_path",
     "join_closest_groups",
     "join_nearest_records",
     "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
     "mixed_mdav_groups",
+    "nearest_path",
     "nearest_records",
+    "neighbours",
+    "optimal_path_sizes",
     "optimal_sizes",
+    "shorten_tour",
     "squared_distances",
     "to_numpy",
     "vmdav_groups",

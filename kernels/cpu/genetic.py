@@ -23,6 +23,7 @@ def evolve(prefix: Any, first: np.ndarray, k: int, **options: Any) -> np.ndarray
 def population_fitness(prefix: np.ndarray, strings: np.ndarray) -> np.ndarray:
     """Between-groups sum of squares of many groupings; see `generic.genetic`."""
     fitness = np.empty(len(strings))
+    prefix = prefix.reshape(len(prefix), -1)
     (_fitness if strings.size > _WORTH_THREADS else _fitness.py_func)(prefix, strings, fitness)
     return fitness
 
@@ -42,8 +43,11 @@ def _between(prefix, cuts, string):
         start, end = cuts[string, g], cuts[string, g + 1]
         if start == n:
             break
-        total = prefix[end] - prefix[start]
-        s, error = two_sum(high, total * total / (end - start))
+        square = 0.0
+        for j in range(prefix.shape[1]):
+            total = prefix[end, j] - prefix[start, j]
+            square += total * total
+        s, error = two_sum(high, square / (end - start))
         high, low = two_sum(s, error + low)
     return high
 

@@ -1,4 +1,4 @@
-"""Words about ranked variables cut into connected groups, one pass over the values each."""
+"""Words about ranked variables, and paths, cut into connected groups, one pass over each."""
 
 from typing import Any
 
@@ -19,44 +19,51 @@ def optimal_sizes(values: Any, k: int) -> list[np.ndarray]:
     O(kn) steps, two numbers kept for each value.
     """
     columns = np.ascontiguousarray(to_numpy(values).T, dtype=np.float64)
-    return [_sizes_of(ranked, k) for ranked in columns]
+    return [_sizes_of(columns[j : j + 1], k)[0] for j in range(len(columns))]
 
 
-def _sizes_of(ranked: np.ndarray, k: int) -> np.ndarray:
-    n = len(ranked)
+def optimal_path_sizes(points: Any, k: int) -> tuple[np.ndarray, float]:
+    """Sizes of the optimal connected groups of records on a path; see `generic.segments`."""
+    return _sizes_of(np.ascontiguousarray(to_numpy(points).T, dtype=np.float64), k)
+
+
+def _sizes_of(columns: np.ndarray, k: int) -> tuple[np.ndarray, float]:
+    """Sizes of the groups of the variables together, and their SSE."""
+    d, n = columns.shape
     best = np.full(n + 1, np.inf)
     best[0] = 0.0
     size = np.zeros(n + 1, dtype=np.int64)
-    chunk = max(_CHUNK // (2 * k), _ABREAST)
+    chunk = max(_CHUNK // (2 * k * d), _ABREAST)
     for first in range(0, n - k + 1, chunk):
-        _grow_segments(ranked, k, first, min(first + chunk, n - k + 1), best, size)
-    return _walk_back(size)
+        _grow_segments(columns, k, first, min(first + chunk, n - k + 1), best, size)
+    return _walk_back(size), float(best[n])
 
 
 @entry()
-def _grow_segments(values, k, first, last, best, size):
+def _grow_segments(columns, k, first, last, best, size):
     """Try every segment that starts from `first` to `last` as the last group of a grouping.
 
     The SSE grows one value at a time about the running mean (Welford), in the order of the
     generic engine. Up to k starts go side by side, since the first group to end after any of
     them ends after all of them. Of equally good last groups the smallest stays.
     """
-    n = len(values)
+    d, n = columns.shape
     abreast = min(k, _ABREAST)
-    mean = np.empty(abreast)
+    mean = np.empty((d, abreast))
     cost = np.empty(abreast)
     for start in range(first, last, abreast):
         for s in range(min(abreast, last - start)):
-            mean[s] = values[start + s]
+            mean[:, s] = columns[:, start + s]
             cost[s] = 0.0
         for m in range(1, min(2 * k - 1, n - start) + 1):
             here = min(abreast, last - start, n - m + 1 - start)
             if m > 1:
-                for s in range(here):
-                    value = values[start + s + m - 1]
-                    before = value - mean[s]
-                    mean[s] = mean[s] + before / m
-                    cost[s] = cost[s] + before * (value - mean[s])
+                for j in range(d):
+                    for s in range(here):
+                        value = columns[j, start + s + m - 1]
+                        before = value - mean[j, s]
+                        mean[j, s] = mean[j, s] + before / m
+                        cost[s] = cost[s] + before * (value - mean[j, s])
             if m >= k:
                 for s in range(here):
                     end = start + s + m

@@ -1,13 +1,24 @@
 """The CUDA engine: the words of the generic engine in Numba CUDA, for arrays on a GPU.
 
 Every word returns what the generic one does, to the last bit. Long loops run on the device as a
-whole; what is left to the host is the cutting of trees and the recursion of k-Ward. The nearest
-records of queries and MDAV on mixed variables are the generic engine's words, in CuPy. Arrays are
-CuPy's, or NumPy's where CUDA is simulated.
+whole; what is left to the host is the cutting of trees, the recursion of k-Ward, neighbour lists,
+and paths with their cuts. The nearest records of queries, the best changes of a descent and MDAV
+on mixed variables are the generic engine's words, in CuPy. Arrays are CuPy's, or NumPy's where CUDA
+is simulated.
 """
 
 from ..cpu.mst import cut_edges
-from ..generic import join_closest_groups, mixed_mdav_groups, nearest_records, to_numpy
+from ..cpu.neighbours import neighbours
+from ..cpu.paths import nearest_path, shorten_tour
+from ..cpu.segments import optimal_path_sizes
+from ..generic import (
+    best_moves,
+    hilbert_path,
+    join_closest_groups,
+    mixed_mdav_groups,
+    nearest_records,
+    to_numpy,
+)
 from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .mst import minimum_spanning_tree
@@ -17,6 +28,7 @@ from .tours import hamiltonian_paths
 from .ward import merge_until_k
 
 __all__ = [
+    "best_moves",
     "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
@@ -24,13 +36,18 @@ __all__ = [
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",
+    "hilbert_path",
     "join_closest_groups",
     "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
     "mixed_mdav_groups",
+    "nearest_path",
     "nearest_records",
+    "neighbours",
+    "optimal_path_sizes",
     "optimal_sizes",
+    "shorten_tour",
     "to_numpy",
     "vmdav_groups",
 ]

@@ -3,8 +3,8 @@
 Per generation of p strings: 10 meetings of the blocks; p n draws, a fourth of ten rounds of Philox
 each; 3 p n steps along strings, of 2 or 3 reads each, in chains of about 8 sqrt(n / k) reads, of
 which each waits for the one before (a thread that walked alone would make 3 n / k); less than
-p n / k terms of fitness. Strings and what goes with them take 3 p n / 4 bytes: those of 1,000,000
-bits stay in a device's cache.
+p n / k terms of fitness, of d squares each. Strings and what goes with them take 3 p n / 4 bytes:
+those of 1,000,000 bits stay in a device's cache.
 """
 
 import math
@@ -40,6 +40,7 @@ def evolve(
     """The best string that a genetic algorithm meets; see `generic.evolve`."""
     xp = array_namespace(prefix)
     n = prefix.shape[0] - 1
+    prefix = xp.reshape(prefix, (n + 1, -1))
     real = real_type(prefix)
     words = -(-n // WORD)
     # The walks through a stretch take about as long as the way from the first to the last.

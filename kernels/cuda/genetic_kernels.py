@@ -179,8 +179,11 @@ def make_kernels(real, cooperative):
                         at += 1
                         following = strings[i, at]
                     end = WORD * at + lowest(following) if following else n
-                    sum_ = prefix[end] - prefix[start]
-                    add(total, cuda.threadIdx.x, 0, product(sum_, sum_) / real(end - start))
+                    square = real(0)
+                    for j in range(prefix.shape[1]):
+                        sum_ = prefix[end, j] - prefix[start, j]
+                        square += product(sum_, sum_)
+                    add(total, cuda.threadIdx.x, 0, square / real(end - start))
             add_up(total)
             if cuda.threadIdx.x < 3:
                 shares[i, part, cuda.threadIdx.x] = total[0, cuda.threadIdx.x, 0]

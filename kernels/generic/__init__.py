@@ -11,9 +11,12 @@ from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_gro
 from .genetic import evolve
 from .groups import join_closest_groups, join_nearest_records
 from .mixed import mixed_mdav_groups
+from .moves import best_moves
 from .nearest import nearest_records
+from .neighbours import neighbours
+from .paths import hilbert_path, nearest_path, shorten_tour
 from .points import PointSet
-from .segments import optimal_sizes
+from .segments import optimal_path_sizes, optimal_sizes
 from .sums import correctly_rounded_sum
 from .tours import hamiltonian_paths
 from .tree import cut_edges, minimum_spanning_tree
@@ -21,6 +24,7 @@ from .ward import extreme_groups, merge_until_k
 
 __all__ = [
     "PointSet",
+    "best_moves",
     "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
@@ -28,14 +32,19 @@ __all__ = [
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",
+    "hilbert_path",
     "join_closest_groups",
     "join_nearest_records",
     "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
     "mixed_mdav_groups",
+    "nearest_path",
     "nearest_records",
+    "neighbours",
+    "optimal_path_sizes",
     "optimal_sizes",
+    "shorten_tour",
     "squared_distances",
     "to_numpy",
     "vmdav_groups",

@@ -1,4 +1,4 @@
-"""The genetic algorithm on strings that cut ranked values into groups (2002 paper, section 4.2).
+"""The genetic algorithm on strings that cut ordered records into groups (2002 paper, section 4.2).
 
 A string of n bits has a 1 where a group starts. It is held as those places in ascending order,
 0 first, filled up with n to one length: a population is a matrix.
@@ -22,23 +22,27 @@ from .sums import correctly_rounded_sum
 
 
 def population_fitness(prefix: Any, strings: np.ndarray) -> np.ndarray:
-    """Between-groups sum of squares of many groupings of the same ranked values at once.
+    """Between-groups sum of squares of many groupings of the same ordered records at once.
 
-    Expression (3) of the 2002 paper without its constant: the sum over groups of t_i**2 / n_i.
+    Expression (3) of the 2002 paper without its constant: the sum over groups of t_i**2 / n_i,
+    where the squares of several variables are added in their order.
 
     Parameters
     ----------
-    prefix : array of shape (n + 1,)
+    prefix : array of shape (n + 1,) or (n + 1, d)
         Sums of the first 0, 1, ..., n values.
     strings : int64 array of shape (population, groups + 1)
     """
     xp = array_namespace(prefix)
     cuts = xp.asarray(strings, device=device(prefix))
-    at = xp.reshape(xp.take(prefix, xp.reshape(cuts, (-1,))), cuts.shape)
-    totals = at[:, 1:] - at[:, :-1]
     sizes = xp.astype(cuts[:, 1:] - cuts[:, :-1], prefix.dtype)
-    terms = totals * totals / xp.maximum(sizes, xp.ones_like(sizes))
-    return to_numpy(correctly_rounded_sum(terms))
+    squares = xp.zeros_like(sizes)
+    columns = xp.reshape(prefix, (prefix.shape[0], -1))
+    for j in range(columns.shape[1]):
+        at = xp.reshape(xp.take(columns[:, j], xp.reshape(cuts, (-1,))), cuts.shape)
+        totals = at[:, 1:] - at[:, :-1]
+        squares = squares + totals * totals
+    return to_numpy(correctly_rounded_sum(squares / xp.maximum(sizes, xp.ones_like(sizes))))
 
 
 def breed(
@@ -115,9 +119,9 @@ def evolve(
 
     Parameters
     ----------
-    prefix : array of shape (n + 1,)
-        Sums of the first 0, 1, ..., n ranked values, which are centred. Its type is the one that
-        fitness is computed in.
+    prefix : array of shape (n + 1,) or (n + 1, d)
+        Sums of the first 0, 1, ..., n ordered values, which are centred, of one variable or
+        several. Its type is the one that fitness is computed in.
     first : int64 array
         Places of one string of the first generation; the others are drawn.
     k : int

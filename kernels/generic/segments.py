@@ -1,4 +1,4 @@
-"""Words about ranked variables cut into connected groups."""
+"""Words about ranked variables, and paths through records, cut into connected groups."""
 
 from typing import Any
 
@@ -7,10 +7,17 @@ import numpy as np
 from .arrays import to_numpy
 
 
-def segment_costs(values: Any, k: int) -> list[Any]:
-    """SSE of every run of m = k, ..., 2k - 1 consecutive ranked values, for each variable.
+def segment_costs(values: Any, k: int, together: bool = False) -> list[Any]:
+    """SSE of every run of m = k, ..., 2k - 1 consecutive values.
 
     Grown one value at a time about the running mean (Welford), so that no digits cancel.
+
+    Parameters
+    ----------
+    values : array of shape (n, v)
+    k : int
+    together : bool
+        Whether the SSE of the variables is added, in their order, or kept for each.
 
     Returns
     -------
@@ -18,14 +25,17 @@ def segment_costs(values: Any, k: int) -> list[Any]:
     """
     n = values.shape[0]
     mean = values
-    cost = values * 0.0
+    cost = values[:, :1] * 0.0 if together else values * 0.0
     costs = []
     for m in range(1, min(2 * k - 1, n) + 1):
         if m > 1:
             value = values[m - 1 :, :]
             before = value - mean[: n - m + 1, :]
             mean = mean[: n - m + 1, :] + before / m
-            cost = cost[: n - m + 1, :] + before * (value - mean)
+            more = before * (value - mean)
+            cost = cost[: n - m + 1, :]
+            for part in [more[:, j : j + 1] for j in range(more.shape[1])] if together else [more]:
+                cost = cost + part
         if m >= k:
             costs.append(cost)
     return costs
@@ -48,11 +58,38 @@ def optimal_sizes(values: Any, k: int) -> list[np.ndarray]:
     -------
     list of v int64 arrays
     """
-    n, variables = values.shape
-    costs = [to_numpy(cost) for cost in segment_costs(values, k)]
-    best = np.full((n + 1, variables), np.inf, dtype=costs[0].dtype)
+    _, size = _shortest_paths(segment_costs(values, k), values.shape[0], k)
+    return [walk_back(column) for column in size.T]
+
+
+def optimal_path_sizes(points: Any, k: int) -> tuple[np.ndarray, float]:
+    """Sizes of the optimal connected groups of records on a path, and their SSE.
+
+    The shortest path of `optimal_sizes` for records of several variables: multivariate
+    Hansen-Mukherjee, MHM (Domingo-Ferrer, Martinez-Balleste, Mateo-Sanz and Sebe 2006). O(knd).
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        The records in the order of the path.
+    k : int
+
+    Returns
+    -------
+    sizes : int64 array
+    sse : float
+    """
+    best, size = _shortest_paths(segment_costs(points, k, together=True), points.shape[0], k)
+    return walk_back(size[:, 0]), float(best[-1, 0])
+
+
+def _shortest_paths(costs: list[Any], n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each column the least cost of the first j values, and the size of their last group."""
+    costs = [to_numpy(cost) for cost in costs]
+    shape = n + 1, costs[0].shape[1]
+    best = np.full(shape, np.inf, dtype=costs[0].dtype)
     best[0] = 0
-    size = np.zeros((n + 1, variables), dtype=np.int64)
+    size = np.zeros(shape, dtype=np.int64)
     for first in range(k, n + 1, k):  # k ends at a time: each group begins before all of them
         for m in range(k, 2 * k):
             end = slice(max(first, m), min(first + k, n + 1))
@@ -62,7 +99,7 @@ def optimal_sizes(values: Any, k: int) -> list[np.ndarray]:
                 better = total < best[end]
                 best[end] = np.where(better, total, best[end])
                 size[end] = np.where(better, m, size[end])
-    return [walk_back(size[:, j]) for j in range(variables)]
+    return best, size
 
 
 def walk_back(size: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """What protection costs and what it leaves to find out: loss, structure, groups, risk."""
 
+from .bound import lower_bound
 from .groups import Oversized, count_partitions, oversized
 from .loss import information_loss, ssa, sse, sst
 from .risk import (
@@ -37,6 +38,7 @@ __all__ = [
     "il1s",
     "information_loss",
     "interval_disclosure",
+    "lower_bound",
     "mean_weight_change",
     "oversized",
     "range_inference",

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from .best import best
 from .fixed_size import centroid, diameter, mdav, vmdav
 from .genetic import genetic
 from .mst import mst
+from .path import path
 from .projection import individual, projection
 from .tsp import tsp
 from .univariate import fixed, optimal
@@ -54,7 +56,6 @@ METHODS: dict[str, Method] = {
         "2002 sec. 4.2, A and M",
         "generations x population x n",
         "k..2k-1",
-        univariate=True,
         variants=({"convergence": "average"}, {"convergence": "maximal"}),
     ),
     "projection": Method(
@@ -79,5 +80,14 @@ METHODS: dict[str, Method] = {
     ),
     "mdav": Method(mdav, "Domingo-Ferrer and Torra 2005", "n^2 d / k", "k..2k-1"),
     "vmdav": Method(vmdav, "2006 Alg. 1, V-MDAV", "n^2 d", "k..3k-2"),
+    "path": Method(path, "Domingo-Ferrer et al. 2006, MHM", "n^2 d", "k..2k-1"),
+    "best": Method(
+        best,
+        "all of these, refined",
+        "as long as asked",
+        "k..2k-1",
+        variants=({"steps": 2000},),
+        compared_up_to=0,
+    ),
     "tsp": Method(tsp, "MF-TSP Alg. 1", "n^2 d + n^3", "k..2k-1", compared_up_to=1500),
 }

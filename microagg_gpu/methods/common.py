@@ -25,7 +25,8 @@ def check_options(name: str, function: Callable[..., Any], options: dict[str, An
     inner = any(p.kind is p.VAR_KEYWORD for p in parameters.values())  # checks what is for it
     for option, value in options.items():
         if option not in parameters and not inner:
-            own = [p for p in parameters if p not in ("points", "k", "engine", "progress", "seed")]
+            hidden = ("points", "k", "engine", "progress", "seed", "story")
+            own = [p for p in parameters if p not in hidden]
             takes = f"it takes {', '.join(own)}" if own else "it takes none"
             raise InputError(f"method {name!r} has no option {option!r}: {takes}")
         default = parameters[option].default if option in parameters else None

@@ -1,7 +1,8 @@
-"""Genetic microaggregation of one ranked variable (Domingo-Ferrer and Mateo-Sanz 2002, 4.2).
+"""Genetic microaggregation of ordered records (Domingo-Ferrer and Mateo-Sanz 2002, 4.2).
 
 A string of n bits has a 1 where a group starts. The generations are one word of the engines; the
-text is in the generic one.
+text is in the generic one. The paper ranks one variable and leaves several as an open problem;
+here the records of several variables are in one of the orders of `path`.
 
 Mutation inverts bits and repairs the string, as crossover does. The text forbids instead each
 inversion that would leave a group below k or above 2k - 1. Taken by itself every inversion does
@@ -19,6 +20,7 @@ from ..errors import InputError
 from ..kernels import engine_for
 from ..partition import labels_from_sizes
 from .common import Progress
+from .path import ORDERS, check_order, path_order
 from .univariate import fixed_sizes, ranking
 
 
@@ -27,6 +29,7 @@ def genetic(
     k: int,
     *,
     convergence: str = "average",
+    order: str | None = None,
     pcross: float = 0.6,
     pmut: float = 0.05,
     generations: int = 200,
@@ -35,16 +38,19 @@ def genetic(
     engine: str | None = None,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Search the connected k-partitions of one variable by a genetic algorithm: A and M.
+    """Search the connected k-partitions of ordered records by a genetic algorithm: A and M.
 
     Fitness is the between-groups sum of squares. One string of the first generation has the
-    groups of `fixed`, and the best string ever met is returned, so the result is never worse
-    than `fixed`.
+    groups of `fixed` (of several variables: groups of k, the last with what is left over), and
+    the best string ever met is returned, so the result is never worse.
 
     Parameters
     ----------
     convergence : {"average", "maximal"}
         Stop when this fitness grows by a factor of at most 1 + 1e-6/n between generations.
+    order : {None, "nearest", "tour", "mdav", "mdav-tour", "curve"}
+        Of records of several variables, as in `path`; None is "tour" up to 50,000 records and
+        "curve" above. One variable is ranked.
     pcross, pmut : float
         Probabilities of crossover and of inverting a bit.
     generations, population : int
@@ -62,14 +68,24 @@ def genetic(
             f"generations={generations} and population={population} are too few: "
             "give at least 1 generation and 2 strings"
         )
+    n, d = points.shape
+    if order is None:
+        order = "tour" if n <= ORDERS["tour"] else "curve"
+    check_order(order)
     words = engine_for(points, engine)
-    order, ranked = ranking(points, engine)
-    values = words.to_numpy(ranked)
-    centred = values.astype(np.float64) - values.mean(dtype=np.float64)
-    prefix = np.concatenate([[0.0], np.cumsum(centred)]).astype(values.dtype)
+    if d == 1:
+        records, ranked = ranking(points, engine)
+        values = words.to_numpy(ranked)
+        first = fixed_sizes(values, k, "mode")
+    else:
+        records = path_order(points, k, order, engine)
+        values = words.to_numpy(points)[records]
+        first = fixed_sizes(values, k, "last")
+    centred = values.astype(np.float64) - values.mean(axis=0, dtype=np.float64)
+    prefix = np.concatenate([np.zeros_like(centred[:1]), np.cumsum(centred, axis=0)])
     places = words.evolve(
-        array_namespace(points).asarray(prefix, device=device(points)),
-        np.cumsum(fixed_sizes(values, k, "mode")),
+        array_namespace(points).asarray(prefix.astype(values.dtype), device=device(points)),
+        np.cumsum(first),
         k,
         population=population,
         generations=generations,
@@ -80,4 +96,4 @@ def genetic(
         progress=progress,
     )
     sizes = np.diff(places)
-    return labels_from_sizes(order, sizes[sizes > 0])
+    return labels_from_sizes(records, sizes[sizes > 0])

@@ -26,10 +26,10 @@ OPTIONS = {
 
 
 def check(values: np.ndarray, k: int, **options) -> np.ndarray:
-    """The best string by both engines."""
+    """The best string by both engines, of ranked values or of records in any order."""
     n = len(values)
-    centred = np.sort(values).astype(float) - values.mean()
-    prefix = np.concatenate([[0.0], np.cumsum(centred)]).astype(values.dtype)
+    centred = np.sort(values, axis=0).astype(float) - values.mean(axis=0)
+    prefix = np.concatenate([0 * centred[:1], np.cumsum(centred, axis=0)]).astype(values.dtype)
     first = np.cumsum(np.full(n // k, k))
     expected = generic.evolve(prefix, first, k, **OPTIONS | options)
     found = genetic.evolve(prefix, first, k, **OPTIONS | options)
@@ -92,6 +92,13 @@ def test_evolve(kind, real, convergence):
     for n, k in ((1, 1), (2, 1), (9, 2), (size(35, 200), 3)):
         values = make_table(kind, n, 1, seed=n)[:, 0].astype(real)
         check(values, k, convergence=convergence, seed=n)
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_variables(kind, real):
+    for n, d, k in ((1, 2, 1), (9, 33, 2), (size(35, 200), 3, 3)):
+        check(make_table(kind, n, d, seed=n).astype(real), k, seed=n)
 
 
 def test_k_is_1_and_n_and_between():

@@ -1,0 +1,386 @@
+"""Annealing of a partition, region by region: many small changes, good ones and at first some bad.
+
+A region is a set of whole groups with its own copy of everything, small enough for a core's
+cache. A step takes a record and one of its neighbours in another group, near ones more often, and
+looks for the change that costs least among: the record joins that group; it changes places with
+one of that group. One step in twenty instead dissolves the record's group into the groups of
+neighbours, or founds a group of the record and near ones that their groups can spare; in a group
+of 2k or more that splits it. A change that raises the within-groups sum of squares by x is made
+with probability exp(-x / temperature) (Metropolis et al. 1953).
+
+Squared distances here are summed in four parts, so that a processor can do four at once; the
+result does not depend on the processor.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from .compiled import entry, inner
+from .draws import below, draw, seed_stream, unit
+
+_LANES = 4  # variables are filled up with zeros to a multiple of it
+_ROOM = 3  # times k: the most records in a group. Above 2k - 1 it will be divided, but at 2k - 1
+# it must not be closed: records of a mixed group could not get home to where they belong.
+_RARE = 2**24 // 20  # of 2**24 steps, those that dissolve or found a group
+
+
+class Region(NamedTuple):
+    """Records and groups of one region, numbered from 0."""
+
+    points: np.ndarray  # (m, width) values
+    near: np.ndarray  # (m, .) neighbours, nearest first
+    degree: np.ndarray  # (m,) how many
+    heat: np.ndarray  # (m,) temperature of each record
+    label: np.ndarray  # (m,) group
+    place: np.ndarray  # (m,) place in the group
+    own: np.ndarray  # (m,) squared distance to the group's centroid
+    member: np.ndarray  # (groups, 3k) records of each group
+    size: np.ndarray  # (groups,)
+    centroid: np.ndarray  # (groups, width)
+    free: np.ndarray  # (groups + 1,) groups that are empty; the last: how many
+    moved: np.ndarray  # (2, 3k) records of the change being tried, and where they were
+    random: np.ndarray  # (1,) state of the generator
+
+
+@entry(parallel=True)
+def anneal(points, near, labels, k, groups, starts, heat, rate, seed):
+    """Change a partition by random steps.
+
+    Parameters
+    ----------
+    points : float64 array of shape (n, d)
+    near : int64 array of shape (n, m)
+        Neighbours of each record, nearest first, then -1. Only records that these connect
+        ever meet.
+    labels : int64 array of shape (n,)
+        Groups of k to 3k records, numbered from 0 without gaps. Changed to the new groups, in
+        some numbering below n.
+    k : int
+    groups, starts : int64 arrays
+        Region r has groups[starts[r]:starts[r + 1]].
+    heat : float64 array of shape (n,)
+        Temperature of each record; with 0 nothing gets worse.
+    rate : float
+        Steps for each record.
+    seed : uint64
+
+    Returns
+    -------
+    float
+        The within-groups sum of squares.
+    """
+    n = len(labels)
+    count = len(starts) - 1
+    records, first = members_by_group(labels)
+    region_of = np.empty(n, dtype=np.int64)
+    local = np.empty(n, dtype=np.int64)
+    begin = np.zeros(count + 1, dtype=np.int64)
+    for r in range(count):
+        begin[r + 1] = begin[r]
+        for g in groups[starts[r] : starts[r + 1]]:
+            for i in records[first[g] : first[g + 1]]:
+                region_of[i] = r
+                local[i] = begin[r + 1] - begin[r]
+                begin[r + 1] += 1
+    sums = np.empty(count)
+    for r in prange(count):
+        m = begin[r + 1] - begin[r]
+        inside = np.empty(m, dtype=np.int64)
+        region = _enter(
+            points, near, heat, k, records, first, groups[starts[r] : starts[r + 1]],
+            r, region_of, local, inside,
+        )  # fmt: skip
+        seed_stream(region.random, seed, r)
+        _steps(region, k, np.int64(rate * m))
+        for a in range(m):
+            labels[inside[a]] = begin[r] + region.label[a]
+        sums[r] = region.own.sum()
+    return sums.sum()
+
+
+@inner()
+def members_by_group(labels):
+    """Records group by group, and where each group begins."""
+    first = np.zeros(labels.max() + 2, dtype=np.int64)
+    for g in labels:
+        first[g + 1] += 1
+    for g in range(len(first) - 1):
+        first[g + 1] += first[g]
+    at = first[:-1].copy()
+    records = np.empty(len(labels), dtype=np.int64)
+    for i in range(len(labels)):
+        records[at[labels[i]]] = i
+        at[labels[i]] += 1
+    return records, first
+
+
+@inner()
+def _enter(points, near, heat, k, records, first, groups, r, region_of, local, inside):
+    """The arrays of a region; fill `inside` with its records."""
+    m, d = len(inside), points.shape[1]
+    width = (d + _LANES - 1) // _LANES * _LANES
+    room = m // k
+    region = Region(
+        np.zeros((m, width)),
+        np.empty((m, near.shape[1]), dtype=np.int32),
+        np.zeros(m, dtype=np.int32),
+        np.empty(m),
+        np.empty(m, dtype=np.int32),
+        np.empty(m, dtype=np.int32),
+        np.empty(m),
+        np.empty((room, _ROOM * k), dtype=np.int32),
+        np.zeros(room, dtype=np.int32),
+        np.empty((room, width)),
+        np.empty(room + 1, dtype=np.int32),
+        np.empty((2, _ROOM * k), dtype=np.int32),
+        np.empty(1, dtype=np.uint64),
+    )
+    for g in range(len(groups)):
+        for i in records[first[groups[g]] : first[groups[g] + 1]]:
+            a = local[i]
+            inside[a] = i
+            region.heat[a] = heat[i]
+            for v in range(d):
+                region.points[a, v] = points[i, v]
+            for j in near[i]:
+                if j >= 0 and region_of[j] == r:
+                    region.near[a, region.degree[a]] = local[j]
+                    region.degree[a] += 1
+            _put(region.label, region.place, region.member, region.size, a, g)
+        _centre(region.points, region.member, region.size, region.centroid, region.own, g)
+    region.free[room] = room - len(groups)
+    for g in range(len(groups), room):
+        region.free[g - len(groups)] = g
+    return region
+
+
+@inner()
+def _steps(region, k, count):
+    """Try so many changes."""
+    # Arrays by themselves: to hand on the whole tuple costs more than a distance.
+    points, near, degree, heat = region.points, region.near, region.degree, region.heat
+    label, place, own = region.label, region.place, region.own
+    member, size, centroid = region.member, region.size, region.centroid
+    random = region.random
+    m, most = len(label), member.shape[1]
+    for _ in range(count):
+        i = below(random, m)
+        if degree[i] == 0:
+            continue
+        g = label[i]
+        bits = draw(random)
+        if (bits >> np.uint64(40)) < _RARE:
+            if size[g] == k or bits & np.uint64(1):
+                _dissolve(region, g)
+            elif region.free[-1] > 0:
+                _found(region, k, i)
+            continue
+        u = unit(random)
+        h = label[near[i, np.int64(degree[i] * (u * u))]]
+        if h == g:
+            continue
+        s, t = size[g], size[h]
+        to = _distance(points, i, centroid, h)
+        rise, other = np.inf, -1
+        if s > k and t < most:
+            rise = to * t / (t + 1) - own[i] * s / (s - 1)
+        share = 1.0 / s + 1.0 / t
+        for a in range(t):
+            z = member[h, a]
+            here = _swapped(points, centroid, i, z, g, share) + (to - own[i] - own[z])
+            if here < rise:
+                rise, other = here, z
+        if not _accept(random, rise, heat[i], own[i]):
+            continue
+        if other >= 0:
+            a, b = place[i], place[other]
+            member[g, a], place[other], label[other] = other, a, g
+            member[h, b], place[i], label[i] = i, b, h
+        else:
+            _take(label, place, member, size, i)
+            _put(label, place, member, size, i, h)
+        _centre(points, member, size, centroid, own, g)
+        _centre(points, member, size, centroid, own, h)
+
+
+@inner()
+def _dissolve(region, g):
+    """Let each record of a group join the group that it costs least, or leave all as it was."""
+    points, label, place, own = region.points, region.label, region.place, region.own
+    member, size, centroid, moved = region.member, region.size, region.centroid, region.moved
+    n = size[g]
+    most = member.shape[1]
+    reach = most + most // 3  # neighbours to look at: 4k
+    rise, heat = 0.0, 0.0
+    for a in range(n):
+        i = member[g, a]
+        moved[0, a] = i
+        rise -= own[i]
+        heat += region.heat[i] / n
+    limit = _allowance(region.random, heat)
+    done = 0
+    while done < n:
+        i = moved[0, done]
+        least, to = np.inf, -1
+        for q in range(min(region.degree[i], reach)):
+            h = label[region.near[i, q]]
+            t = size[h]
+            if h != g and t < most:
+                here = _distance(points, i, centroid, h) * t / (t + 1)
+                if here < least:
+                    least, to = here, h
+        if to < 0 or rise + least >= limit:
+            break
+        rise += least
+        moved[1, done] = to
+        done += 1
+        _take(label, place, member, size, i)
+        _put(label, place, member, size, i, to)
+        _centre(points, member, size, centroid, own, to)
+    if done == n:
+        region.free[region.free[-1]] = g
+        region.free[-1] += 1
+    elif done > 0:
+        while done > 0:
+            done -= 1
+            _take(label, place, member, size, moved[0, done])
+            _put(label, place, member, size, moved[0, done], g)
+            _centre(points, member, size, centroid, own, moved[1, done])
+        _centre(points, member, size, centroid, own, g)
+
+
+@inner()
+def _found(region, k, i):
+    """Make a group of a record and near ones that other groups can spare, or leave it."""
+    points, label, place, own = region.points, region.label, region.place, region.own
+    member, size, centroid, moved = region.member, region.size, region.centroid, region.moved
+    spare = 0
+    for q in range(region.degree[i]):
+        spare += size[label[region.near[i, q]]] > k
+    if spare < k - 1:
+        return
+    g = region.free[region.free[-1] - 1]
+    limit = _allowance(region.random, region.heat[i])
+    s = size[label[i]]
+    least, best = -own[i] * s / (s - 1), i
+    rise, done = 0.0, 0
+    while best >= 0:
+        rise += least
+        h = label[best]
+        moved[0, done], moved[1, done] = best, h
+        done += 1
+        _take(label, place, member, size, best)
+        _put(label, place, member, size, best, g)
+        _centre(points, member, size, centroid, own, h)
+        _centre(points, member, size, centroid, own, g)
+        if done == k:
+            break
+        least, best = np.inf, -1
+        for q in range(region.degree[i]):
+            j = region.near[i, q]
+            s = size[label[j]]
+            if label[j] != g and s > k:
+                here = _distance(points, j, centroid, g) * done / (done + 1)
+                here -= own[j] * s / (s - 1)
+                if here < least:
+                    least, best = here, j
+    if done == k and rise < limit:
+        region.free[-1] -= 1
+        return
+    while done > 0:
+        done -= 1
+        _take(label, place, member, size, moved[0, done])
+        _put(label, place, member, size, moved[0, done], moved[1, done])
+        _centre(points, member, size, centroid, own, moved[1, done])
+
+
+@inner()
+def _take(label, place, member, size, i):
+    """Take a record out of its group; the last one gets its place."""
+    g, a = label[i], place[i]
+    size[g] -= 1
+    last = member[g, size[g]]
+    member[g, a], place[last] = last, a
+
+
+@inner()
+def _put(label, place, member, size, i, g):
+    """Add a record to a group, in the last place."""
+    label[i], place[i] = g, size[g]
+    member[g, size[g]] = i
+    size[g] += 1
+
+
+@inner()
+def _centre(points, member, size, centroid, own, g):
+    """Compute the centroid of a group from its records, so that no error adds up."""
+    width = points.shape[1]
+    n = size[g]
+    for v in range(width):
+        centroid[g, v] = 0.0
+    for a in range(n):
+        i = member[g, a]
+        for v in range(width):
+            centroid[g, v] += points[i, v]
+    for v in range(width):
+        centroid[g, v] /= n
+    for a in range(n):
+        i = member[g, a]
+        own[i] = _distance(points, i, centroid, g)
+
+
+@inner()
+def _distance(points, i, others, j):
+    """Squared distance of a record to another or to a centroid."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for v in range(0, points.shape[1], _LANES):
+        p = points[i, v] - others[j, v]
+        q = points[i, v + 1] - others[j, v + 1]
+        r = points[i, v + 2] - others[j, v + 2]
+        s = points[i, v + 3] - others[j, v + 3]
+        a += p * p
+        b += q * q
+        c += r * r
+        d += s * s
+    return (a + b) + (c + d)
+
+
+@inner()
+def _swapped(points, centroid, i, z, g, share):
+    """How much the sum of squares rises if i of group g and z of another change places.
+
+    Without the part that does not depend on z alone: with centroids c of g and e of the other,
+    of s and t records, g changes by |z - c|^2 - |i - c|^2 - |z - i|^2 / s and the other by
+    |i - e|^2 - |z - e|^2 - |z - i|^2 / t. This is |z - c|^2 - |z - i|^2 (1/s + 1/t).
+    """
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for v in range(0, points.shape[1], _LANES):
+        p = points[z, v] - centroid[g, v]
+        q = points[z, v + 1] - centroid[g, v + 1]
+        r = points[z, v + 2] - centroid[g, v + 2]
+        s = points[z, v + 3] - centroid[g, v + 3]
+        e = points[z, v] - points[i, v]
+        f = points[z, v + 1] - points[i, v + 1]
+        h = points[z, v + 2] - points[i, v + 2]
+        w = points[z, v + 3] - points[i, v + 3]
+        a += p * p - e * e * share
+        b += q * q - f * f * share
+        c += r * r - h * h * share
+        d += s * s - w * w * share
+    return (a + b) + (c + d)
+
+
+@inner()
+def _accept(random, rise, heat, size):
+    """Whether to make a change (Metropolis). A fall must be more than an error of rounding."""
+    if rise < -1e-12 * size:
+        return True
+    return rise < 40 * heat and rise < _allowance(random, heat)
+
+
+@inner()
+def _allowance(random, heat):
+    """By how much a change may raise the sum of squares: exponentially distributed."""
+    return -heat * np.log(unit(random))

@@ -1,0 +1,73 @@
+"""The best change for each record among its neighbours' groups, on all cores."""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from ..generic.arrays import to_numpy
+from .compiled import entry, inner
+from .outer import squared_distance
+
+_CHUNK = 2**16  # records in one call of the kernel: some tenths of a second
+
+
+def best_moves(
+    points: Any,
+    centroids: np.ndarray,
+    members: np.ndarray,
+    labels: np.ndarray,
+    near: np.ndarray,
+    records: np.ndarray,
+    k: int,
+    least: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each of some records the change that lowers the sum most; see the generic word."""
+    values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
+    sizes = (members >= 0).sum(axis=1)
+    rise = np.full(len(records), np.inf)
+    group, other = np.full(len(records), -1), np.full(len(records), -1)
+    for start in range(0, len(records), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        _best(
+            values, centroids, members, sizes, labels, near, records[part], k, least,
+            rise[part], group[part], other[part],
+        )  # fmt: skip
+    return rise, group, other
+
+
+@entry(parallel=True)
+def _best(points, centroids, members, sizes, labels, near, records, k, least, rise, group, other):
+    for a in prange(len(records)):
+        i = records[a]
+        g = labels[i]
+        s = sizes[g]
+        own = squared_distance(points, i, centroids[g])
+        for q in range(near.shape[1]):
+            j = near[i, q]
+            h = labels[j]
+            if j < 0 or h == g or _met(labels, near, i, q):
+                continue
+            t = sizes[h]
+            to = squared_distance(points, i, centroids[h])
+            if s > k and t < 2 * k - 1:
+                here = to * t / (t + 1) - own * s / (s - 1)
+                if here < -least and here < rise[a]:
+                    rise[a], group[a], other[a] = here, h, -1
+            for place in range(t):
+                z = members[h, place]
+                away = squared_distance(points, z, centroids[g])
+                back = squared_distance(points, z, centroids[h])
+                apart = squared_distance(points, i, points[z])
+                here = (away - back) + (to - own) - apart * (1 / s + 1 / t)
+                if here < -least and here < rise[a]:
+                    rise[a], group[a], other[a] = here, h, z
+
+
+@inner()
+def _met(labels, near, i, q):
+    """Whether an earlier neighbour is in the same group as neighbour q."""
+    met = False
+    for before in range(q):
+        met |= labels[near[i, before]] == labels[near[i, q]]
+    return met

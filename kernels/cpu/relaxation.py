@@ -1,0 +1,200 @@
+"""Loops over pairs of records that may share a group, for a lower bound on the loss.
+
+`microagg_gpu.measures.bound` says what they compute and why.
+"""
+
+import numpy as np
+from numba import prange
+
+from . import boxes
+from .boxes import WIDTH, distances_to_leaf, least_distances
+from .compiled import entry, inner
+from .outer import squared_distance
+
+_RUN = 32  # records that one thread asks about in a row
+CHUNK = 2**15  # records asked about in one call
+
+
+@entry()
+def squares_of(points, low, high):
+    """Squared distances of pairs."""
+    squares = np.empty(len(low))
+    for p in range(len(low)):
+        squares[p] = squared_distance(points, low[p], points[high[p]])
+    return squares
+
+
+@entry()
+def improve(rows, squares, steps, state, sums, passes, k):
+    """Primal-dual steps (Chambolle and Pock 2011) of the relaxation, with sums for averages.
+
+    Parameters
+    ----------
+    rows : start, pair, sign, right
+        The inequalities: pairs from start[r] on and their signs, and the right sides.
+    steps : step lengths of pairs and rows
+    state : w of pairs, u of rows; changed
+    sums : as `state`; what it is after each pass is added
+    """
+    start, pair, sign, right = rows
+    pair_step, row_step = steps
+    w, u = state
+    w_sum, u_sum = sums
+    top = 1.0 / k
+    cost, ahead = np.empty(len(w)), np.empty(len(w))
+    for _ in range(passes):
+        reduce_costs(rows, squares, u, cost)
+        for p in range(len(w)):
+            new = min(max(w[p] - pair_step[p] * cost[p], 0.0), top)
+            ahead[p] = 2.0 * new - w[p]
+            w[p] = new
+            w_sum[p] += new
+        for r in range(len(u)):
+            total = 0.0
+            for e in range(start[r], start[r + 1]):
+                total += sign[e] * ahead[pair[e]]
+            u[r] = max(0.0, u[r] + row_step[r] * (right[r] - total))
+            u_sum[r] += u[r]
+
+
+@entry()
+def reduce_costs(rows, squares, u, cost):
+    """Costs c of pairs: their squares, less what the rows that they are in pay for."""
+    start, pair, sign, _ = rows
+    cost[:] = squares
+    for r in range(len(u)):
+        if u[r] > 0.0:
+            for e in range(start[r], start[r + 1]):
+                cost[pair[e]] -= sign[e] * u[r]
+
+
+def cheap_pairs(points: np.ndarray, tree: boxes.Boxes, y: np.ndarray) -> np.ndarray:
+    """All pairs i < j with a squared distance below y_i + y_j, as numbers i * n + j.
+
+    With some more where it is as good as equal, so that none is missed if y is rounded.
+    """
+    n = len(points)
+    most = np.full(tree.lowest.shape, -np.inf)
+    here = np.where(tree.record < 0, -np.inf, y[tree.record]).max(axis=1)
+    for first, stop in zip(tree.start[:-1], tree.start[1:], strict=True):
+        most[first:stop].reshape(-1)[: len(here)] = here
+        here = most[first:stop].max(axis=1)
+    order = tree.record.reshape(-1)[:n]
+    found = []
+    for start in range(0, n, CHUNK):
+        some = order[start : start + CHUNK]
+        stops = np.zeros(len(some) + 1, dtype=np.int64)
+        none = np.empty(0, dtype=np.int64)
+        _search(tree, points, y, most, some, stops, none)
+        stops = np.cumsum(stops)
+        keys = np.empty(stops[-1], dtype=np.int64)
+        _search(tree, points, y, most, some, stops, keys)
+        found.append(keys)
+    return np.sort(np.concatenate(found))
+
+
+@entry(parallel=True)
+def _search(tree, points, y, most, order, stops, keys):
+    """Count the cheap pairs of some records, or write them down if there are keys to fill."""
+    for run in prange((len(order) + _RUN - 1) // _RUN):
+        levels = len(tree.start) - 1
+        bounds, here = np.empty((levels, WIDTH)), np.empty(WIDTH)
+        at = np.empty(levels, dtype=np.int64)
+        for i in range(run * _RUN, min((run + 1) * _RUN, len(order))):
+            count = _cheap_with(tree, points, y, most, order[i], bounds, at, here, keys, stops[i])
+            if len(keys) == 0:
+                stops[i + 1] = count
+
+
+@inner()
+def _cheap_with(tree, points, y, most, record, bounds, at, here, keys, place):
+    """Count the cheap pairs of a record with higher ones, or write them down from a place on."""
+    slack = 1.0 + 2.0**-46
+    levels = len(tree.start) - 1
+    count, level = 0, levels - 1
+    lane = np.zeros(levels, dtype=np.int64)
+    at[level] = tree.start[level]
+    least_distances(tree, at[level], points[record], bounds, level)
+    while level < levels:
+        i = lane[level]
+        if i == WIDTH:
+            level += 1
+            continue
+        lane[level] += 1
+        # Boxes that are not there hold -inf.
+        if not bounds[level, i] < (y[record] + most[at[level], i]) * slack:
+            continue
+        below = (at[level] - tree.start[level]) * WIDTH + i
+        if level > 0:
+            level -= 1
+            lane[level] = 0
+            at[level] = tree.start[level] + below
+            least_distances(tree, at[level], points[record], bounds, level)
+            continue
+        distances_to_leaf(tree, below, points[record], here)
+        for j in range(WIDTH):
+            other = tree.record[below, j]
+            if other > record and here[j] < (y[record] + y[other]) * slack:
+                if len(keys) > 0:
+                    keys[place + count] = record * len(points) + other
+                count += 1
+    return count
+
+
+@entry(parallel=True)
+def worst_triangles(start, other, w, own, least, first, worst):
+    """For each record i and each j beside it, the l with the greatest w_ij + w_il - w_jl - w_ii.
+
+    Parameters
+    ----------
+    start, other, w : arrays
+        The records beside each record in order, from place start[i] on, and their w. Most are
+        beside themselves; l may be j.
+    own : array of shape (n,)
+        The w_ii.
+    least : float
+        What is not above this does not count.
+    first : int
+        The first record to do; as many follow as one call takes.
+    worst : int64 array
+        Gets the place of l at the place of j; what it holds stays if there is none.
+    """
+    for i in prange(first, min(first + CHUNK, len(start) - 1)):
+        for p in range(start[i], start[i + 1]):
+            greatest = least
+            j = other[p]
+            for q in range(start[i], start[i + 1]):
+                excess = w[p] + w[q] - own[i]
+                if j != i and other[q] != i and excess > greatest:
+                    at = start[j] + np.searchsorted(other[start[j] : start[j + 1]], other[q])
+                    if at < start[j + 1] and other[at] == other[q]:
+                        excess -= w[at]
+                    if excess > greatest:
+                        greatest, worst[p] = excess, q
+
+
+@entry()
+def components(n, low, high):
+    """Number the sets of records that pairs connect; every record has its set's number."""
+    above = np.arange(n)
+    for p in range(len(low)):
+        a, b = _top(above, low[p]), _top(above, high[p])
+        above[max(a, b)] = min(a, b)
+    number = np.empty(n, dtype=np.int64)
+    count = 0
+    for i in range(n):
+        if above[i] == i:
+            number[i] = count
+            count += 1
+        else:
+            number[i] = number[_top(above, i)]
+    return number
+
+
+@inner()
+def _top(above, i):
+    """The lowest record of a set, with shorter ways to it for the next time."""
+    while above[i] != i:
+        above[i] = above[above[i]]
+        i = above[i]
+    return i

@@ -1,0 +1,94 @@
+"""The best change for each record among its neighbours' groups: what a descent is made of."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from .arrays import to_numpy
+
+
+def best_moves(
+    points: Any,
+    centroids: np.ndarray,
+    members: np.ndarray,
+    labels: np.ndarray,
+    near: np.ndarray,
+    records: np.ndarray,
+    k: int,
+    least: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each of some records the change that lowers the within-groups sum of squares most.
+
+    A record i in a group of s records can join another, of t records and centroid e, if s > k
+    and t < 2k - 1; with c the centroid of its own the sum rises by
+    |i - e|^2 t / (t + 1) - |i - c|^2 s / (s - 1). Or it changes places with a record z of that
+    group: the sum rises by
+    (|z - c|^2 - |z - e|^2) + (|i - e|^2 - |i - c|^2) - |i - z|^2 (1/s + 1/t).
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    centroids : float64 array of shape (groups, d)
+    members : int64 array of shape (groups, 2k - 1)
+        Records of each group in ascending order, then -1.
+    labels : int64 array of shape (n,)
+    near : int64 array of shape (n, m)
+        Neighbours of each record; -1 for none. The groups of these are tried.
+    records : int64 array
+        The records to look for.
+    k : int
+    least : float
+        A fall that is not more than this counts for nothing: it may be an error of rounding.
+
+    Returns
+    -------
+    rise : float64 array
+        How much the sum of squares rises: below 0, or inf where nothing lowers it.
+    group : int64 array
+        The other group; -1 if there is nothing to do.
+    other : int64 array
+        The record to change places with; -1 if the record only joins the group.
+    """
+    xp = array_namespace(points)
+
+    def rows(matrix: Any, which: np.ndarray) -> Any:
+        return xp.take(matrix, xp.asarray(which, device=device(points)), axis=0)
+
+    def distance(a: Any, b: Any) -> np.ndarray:
+        total = xp.zeros(a.shape[0], dtype=points.dtype, device=device(points))
+        for v in range(points.shape[1]):
+            total = total + (a[:, v] - b[:, v]) * (a[:, v] - b[:, v])
+        return to_numpy(total).astype(np.float64)
+
+    centres = xp.asarray(centroids, dtype=points.dtype, device=device(points))
+    sizes = (members >= 0).sum(axis=1)
+    mine = labels[records]
+    s = sizes[mine]
+    here, own_centre = rows(points, records), rows(centres, mine)
+    own = distance(here, own_centre)
+    rise = np.full(len(records), np.inf)
+    group, other = np.full(len(records), -1), np.full(len(records), -1)
+
+    def keep(which: np.ndarray, new: np.ndarray, h: np.ndarray, z: np.ndarray | int) -> None:
+        better = which & (new < rise)
+        rise[better], group[better] = new[better], h[better]
+        other[better] = z[better] if isinstance(z, np.ndarray) else z
+
+    for q in range(near.shape[1]):
+        j = near[records, q]
+        h = labels[j]
+        usable = (j >= 0) & (h != mine)
+        t = sizes[h]
+        to = distance(here, rows(centres, h))
+        with np.errstate(divide="ignore", invalid="ignore"):  # where s = 1, which is not > k
+            joined = to * t / (t + 1) - own * s / (s - 1)
+        room = (s > k) & (t < 2 * k - 1)
+        keep(usable & room & (joined < -least), joined, h, -1)
+        for place in range(members.shape[1]):
+            z = members[h, place]
+            there = rows(points, np.maximum(z, 0))
+            rest = distance(there, own_centre) - distance(there, rows(centres, h))
+            swapped = rest + (to - own) - distance(here, there) * (1 / s + 1 / t)
+            keep(usable & (z >= 0) & (swapped < -least), swapped, h, z)
+    return rise, group, other

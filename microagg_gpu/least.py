@@ -1,0 +1,94 @@
+"""The least loss: groups that are refined, and a loss that none can be below."""
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from array_api_compat import device as device_of
+
+from . import measures
+from .backend import on_device
+from .errors import InputError
+from .methods.refine import Refined, Watch, refine
+from .run import Problem, check_seed, is_int
+
+
+def given_groups(labels: Any, problem: Problem) -> np.ndarray:
+    """Labels that a user gives for all records, checked and renumbered, for those published."""
+    given = np.asarray(labels)
+    n = problem.table.values.shape[0]
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise InputError(f"labels must be {n} whole numbers, the group of each record")
+    kept, cell = problem.cells.kept, problem.cells.cell
+    _, groups, sizes = np.unique(given[kept], return_inverse=True, return_counts=True)
+    if (small := int((sizes < problem.k).sum())) > 0:
+        raise InputError(
+            f"{small} of the {len(sizes)} given groups have fewer than k={problem.k} records: "
+            "refinement starts from groups of at least k"
+        )
+    first = np.zeros(len(sizes), dtype=np.int64)
+    first[groups] = cell
+    if (first[groups] != cell).any():
+        raise InputError(
+            "a given group has records of several strata, or with other values missing"
+        )
+    return groups
+
+
+def improve(
+    problem: Problem,
+    labels: np.ndarray,
+    seconds: Any,
+    steps: Any,
+    engine: str | None,
+    seed: int,
+    watch: Watch | None,
+) -> Refined:
+    """Refine groups of whole records, within their cells; `watch` is told the loss."""
+    if labels.ndim > 1:
+        raise InputError(
+            "individual ranking has no groups of whole records to refine: leave out refine="
+        )
+    if problem.table.mixed:
+        raise InputError(
+            "refinement takes numbers only, not ordinal or nominal columns: leave out refine="
+        )
+    if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < inf):
+        raise InputError(f"the seconds to refine must be a number of 0 or more, not {seconds!r}")
+    if steps is not None and not (is_int(steps) and steps >= 0):
+        raise InputError(f"the steps to refine must be a whole number of 0 or more, not {steps!r}")
+    points, total = problem.points, measures.sst(problem.filled)
+    if np.isnan(problem.values).any():
+        points = array_namespace(points).asarray(problem.filled, device=device_of(points))
+
+    def tell(fraction: float, sse: float) -> None:
+        if watch is not None:
+            watch(fraction, 100 * sse / total if total > 0 else 0.0)
+
+    with on_device(points):
+        return refine(
+            points, labels, problem.k, seconds=seconds, steps=steps, cells=problem.cells.cell,
+            seed=check_seed(seed), engine=engine, watch=tell,
+        )  # fmt: skip
+
+
+def least_loss(problem: Problem, progress: Callable[[float], None] | None = None) -> float:
+    """A loss that no grouping of these records within their cells is below, in percent."""
+    if problem.table.mixed:
+        raise InputError("the lower bound is for numbers only, not ordinal or nominal columns")
+    total = measures.sst(problem.filled)
+    if total == 0:
+        return 0.0
+    order = np.argsort(problem.cells.cell, kind="stable")
+    bound, done = 0.0, 0
+    for rows in np.split(order, np.cumsum(problem.cells.sizes)[:-1]):
+
+        def tell(fraction: float, done: int = done, size: int = len(rows)) -> None:
+            if progress is not None:
+                progress((done + fraction * size) / len(order))
+
+        bound += measures.lower_bound(problem.filled[rows], problem.k, progress=tell)
+        done += len(rows)
+    return 100 * bound / total

@@ -1,0 +1,299 @@
+"""A sum of squares that no k-partition can be below, with the proof."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..kernels import engine_for
+from ._check import as_matrix, as_whole
+from .loss import sse, sst
+
+EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
+_PASSES = 50  # between two looks at the bound
+_LOOKS = 4  # at most, before new pairs, triangles and sets are sought
+_ROUNDS = 16
+_GAIN = 1e-4  # of the bound; less is standing still
+_LARGE = 5  # k: of larger sets there is little to gain
+_BROKEN = 0.02  # of 1/k, by which w has to break an inequality that is added
+
+
+def lower_bound(
+    points: ArrayLike, k: int, *, progress: Callable[[float], None] | None = None
+) -> float:
+    """Return a sum of squares that the SSE of no partition into groups of k or more is below.
+
+    Parameters
+    ----------
+    points : array_like, n x p
+        Records, standardized and weighted as for the loss; a 1-D array is one variable.
+    k : int
+        Minimum group size.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    float
+        Rounding is allowed for: the true optimum is not below it.
+
+    Notes
+    -----
+    The greatest of three bounds. Groups have k to 2k - 1 records, since larger ones can be
+    split without loss (2002 Proposition 1), and the SSE of a group of m is the sum of d_ij / m
+    over its pairs, where d_ij are squared distances.
+
+    *Neighbours.* Let S(i) be the sum of the k - 1 least d_ij of record i; then the SSE is at
+    least the sum of S(i) / 2k. For the SSE of a group is half the sum, over its records, of
+    m - 1 of their d_ij divided by m; and the sum of the m - 1 least divided by m does not fall
+    as m grows, since the next is at least the mean of those before.
+
+    *Variables.* The SSE is a sum over variables, each at least that of its own optimal
+    k-partition (Hansen and Mukherjee 2003). Of one variable it is the optimum.
+
+    *Pairs.* Let w_ij be 1/m for two records in one group of m, and for i = j, else 0 (Peng and
+    Wei 2007). The SSE is the sum of w_ij d_ij over pairs, 0 <= w_ij <= 1/k, and there hold for
+
+        a record i        w_ii + sum of w_ij over the other j >= 1,    being m times 1/m;
+        a triangle i, jl  w_ii - w_ij - w_il + w_jl >= 0,              since i in one group with
+                          j and with l, which may be j, puts these into one group;
+        a set S           sum of w_ij across its border - sum of w_ii in it >= -floor(|S| / k).
+
+    The last since groups inside of S have a sum of w_ii of 1 and are at most floor(|S| / k);
+    one with a records in S and b > 0 outside has a sum of a/m, and ab/m across. A set of 5
+    records far from all others is one group of 5 for k = 3, which only this inequality sees.
+
+    Write all of them as a_r w >= b_r, and take any u_r >= 0. Then
+
+        SSE >= sum of w_ij d_ij - sum of u_r (a_r w - b_r)
+             = sum of u_r b_r + sum of w_ij c_ij,    c_ij = d_ij - sum of u_r a_r,ij,
+            >= sum of u_r b_r + sum of min(0, c_ij) / k.
+
+    This bound holds for all u (weak duality). Good ones come from the primal-dual method of
+    Chambolle and Pock (2011), for some pairs and inequalities; those that w breaks are added,
+    and so are pairs with c_ij < 0. Of records i and j these have d_ij < z_i + z_j, where z adds
+    up the u of a record and of the sets that it is in: a search tree finds all of them.
+    """
+    matrix = as_matrix(points)
+    k = as_whole(k, "k", 1)
+    n, d = matrix.shape
+    if k > n:
+        raise InputError(f"k is {k} for {n} records; no group can be that large.")
+    # A power of 2 changes no digits, and keeps the squares of any float finite.
+    unit = 2.0 ** -max(int(np.frexp(np.abs(matrix).max())[1]), -1000)
+    matrix = matrix * unit
+    best, roundings = 0.0, d + 8  # of a square, twice
+    if k > 1 and n < 2 * k:  # one group
+        best, roundings = sst(matrix), d + 8 + 4 * n
+    elif k > 1:
+        best = _variables(matrix, k)
+        if d > 1:
+            best = max(best, Relaxation(matrix, k).solve(progress))
+    if progress is not None:
+        progress(1.0)
+    # Squares too small for a number were lost.
+    return max(0.0, best * (1 - roundings * EPS) - n * d * 1e-300) / unit / unit
+
+
+def _variables(matrix: np.ndarray, k: int) -> float:
+    """Sum over the variables of the SSE of their optimal partitions.
+
+    In a group of m ranked values with range r, a mean that grows one value at a time is off by
+    at most 8 m u x, where x is the greatest value and u = EPS / 2; so the SSE is off by at most
+    32 m^2 u x r. The ranges of groups add up to at most that of all, and m < 2k. This counts
+    thrice: for the partition found, a better one that was missed, and the SSE of the former.
+    """
+    total = 0.0
+    for column in matrix.T:
+        ranked = np.sort(column)
+        sizes = engine_for(matrix).optimal_sizes(ranked[:, np.newaxis], k)[0]
+        found = sse(ranked, np.repeat(np.arange(len(sizes)), sizes))
+        off = 192 * k**2 * np.abs(ranked).max() * (ranked[-1] - ranked[0]) + 3 * len(ranked) * found
+        total += max(0.0, found - EPS * float(off))
+    return total
+
+
+class Relaxation:
+    """The pairs and the inequalities of `lower_bound`, and good multipliers u for them.
+
+    Rows of the inequalities are first those of records, then triangles, then sets. Steps are of
+    the diagonal kind (Pock and Chambolle 2011), where the unit of y_i is the squared distance of
+    record i to its (k-1)-th neighbour: outliers are far from all others.
+    """
+
+    def __init__(self, points: np.ndarray, k: int) -> None:
+        from ..kernels.cpu import boxes, kdtree, relaxation
+
+        self.loops: Any = relaxation
+        n = len(points)
+        # In the order of a tree, records that are near are near in memory.
+        self.points = points[kdtree.build(points).record.reshape(-1)[:n]]
+        self.k, self.n = k, n
+        self.tree = boxes.build(self.points, np.arange(n))
+        squares, records = engine_for(points).neighbours(self.points, min(2 * k, n - 1))
+        self.nearest = float(squares[:, : k - 1].sum()) * (1 - n * k * EPS) / (2 * k)
+        self.unit = np.maximum(squares[:, k - 2], 1e-9 * squares[:, k - 2].mean() + 1e-300)
+        self.u = 0.5 * self.unit
+        self.keys, self.w = np.arange(n) * (n + 1), np.full(n, 1 / k)  # the pairs i, i
+        self.triangles = np.empty((0, 4), dtype=np.int32)
+        self.families: list[np.ndarray] = []
+        here = np.arange(n)[:, np.newaxis]
+        self.add_pairs((np.minimum(here, records) * n + np.maximum(here, records)).reshape(-1))
+
+    def solve(self, progress: Callable[[float], None] | None, rounds: int = _ROUNDS) -> float:
+        """The best bound of some rounds, the first without triangles and sets."""
+        best, work = self.nearest, 0.0
+        most = 3e9 + 2e4 * self.n  # to pass over: some minutes for a million records
+        for done in range(rounds):
+            rows = self.rows()
+            reached = -np.inf
+            for look in range(_LOOKS):
+                value = self.improve(rows)
+                work += _PASSES * len(rows[1])
+                if progress is not None:
+                    progress((done + (look + 1) / _LOOKS) / rounds)
+                if value < reached * (1 + _GAIN / 4) or work > most:
+                    break
+                reached = max(reached, value)
+            missing, costs = self.missing()
+            value, off = self.value(rows, self.u)
+            value += float(costs.sum()) * (1 + len(costs) * EPS) / self.k - off
+            still = done > 1 and look < _LOOKS - 1 and value < best * (1 + _GAIN)
+            best = max(best, value)
+            if still or work > most:
+                break
+            self.add_pairs(missing)
+            self.add_sets(0.05 if done % 2 else 0.5)
+            self.add_triangles()
+        return best
+
+    def rows(self) -> tuple[np.ndarray, ...]:
+        """The inequalities: where each starts, its pairs, their signs, and the right sides."""
+        n, low, high, every = self.n, self.low, self.high, np.arange(len(self.keys), dtype=np.int32)
+        two, stop = low < high, n + len(self.triangles)
+        row = [low, high[two], np.repeat(np.arange(n, stop, dtype=np.int32), 4)]
+        pair = [every, every[two], self.triangles.reshape(-1)]
+        sign = [np.ones(len(low) + np.count_nonzero(two), dtype=np.int8)]
+        sign.append(np.tile(np.array([1, -1, -1, 1], dtype=np.int8), stop - n))
+        right: list[np.ndarray] = [np.ones(n), np.zeros(stop - n)]
+        for family in self.families:
+            a, b = family[low], family[high]
+            for side, some in ((a, a != b), (b, a != b), (a, ~two)):
+                some = np.flatnonzero(some & (side >= 0))
+                row.append(np.int32(stop) + side[some])
+                pair.append(every[some])
+                sign.append(np.where(two[some], np.int8(1), np.int8(-1)))
+            sizes = np.bincount(family[family >= 0])
+            right.append(-(sizes // self.k))
+            stop += len(sizes)
+        rows = np.concatenate(row)
+        order = np.argsort(rows, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=stop))])
+        pairs, signs = np.concatenate(pair)[order], np.concatenate(sign)[order]
+        return start, pairs, signs, np.concatenate(right)
+
+    def steps(self, rows: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Step lengths of pairs and rows."""
+        length = np.diff(rows[0])
+        units = [self.unit, self.unit[self.low[self.triangles[:, 0]]]]
+        for family in self.families:
+            sizes = np.bincount(family[family >= 0])
+            units.append(np.bincount(family[family >= 0], self.unit[family >= 0]) / sizes)
+        unit = np.concatenate(units)
+        of_pair = np.bincount(rows[1], np.repeat(unit, length), minlength=len(self.keys))
+        theta = 1 / self.k  # what w is like, where u is like its unit
+        return theta / of_pair, unit / length / theta
+
+    def improve(self, rows: tuple[np.ndarray, ...]) -> float:
+        """Some passes of the primal-dual method; the bound by these pairs alone."""
+        steps, state = self.steps(rows), (self.w, self.u)
+        sums = np.zeros(len(self.w)), np.zeros(len(self.u))
+        at_once = min(_PASSES, 1 + 2**25 // len(rows[1]))
+        for first in range(0, _PASSES, at_once):
+            passes = min(at_once, _PASSES - first)
+            self.loops.improve(rows, self.squares, steps, state, sums, passes, self.k)
+        mean = sums[0] / _PASSES, sums[1] / _PASSES
+        now, averaged = self.value(rows, self.u)[0], self.value(rows, mean[1])[0]
+        if averaged > now:  # go on from there
+            self.w, self.u = mean
+        return max(now, averaged)
+
+    def value(self, rows: tuple[np.ndarray, ...], u: np.ndarray) -> tuple[float, float]:
+        """The bound by the pairs that are there, and what rounding may have added to it."""
+        start, pair, _, right = rows
+        cost = np.empty(len(self.keys))
+        self.loops.reduce_costs(rows, self.squares, u, cost)
+        value = float((u * right).sum() + np.minimum(cost, 0.0).sum() / self.k)
+        size = float((u * (np.abs(right) + np.diff(start))).sum() + self.squares.sum())
+        return value, EPS * (len(pair) + len(cost) + 16) * size
+
+    def missing(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs with c_ij < 0 that are not there yet, and their c_ij, rounding allowed for."""
+        values, z, start = [], self.u[: self.n].copy(), self.n + len(self.triangles)
+        for family in self.families:
+            values.append(np.append(self.u[start : start + int(family.max()) + 1], 0.0))
+            z += values[-1][family]  # -1 is the last
+            start += len(values[-1]) - 1
+        cheap = self.loops.cheap_pairs(self.points, self.tree, z)
+        keys = np.setdiff1d(cheap, self.keys, assume_unique=True)
+        low, high = np.divmod(keys, self.n)
+        paid = z[low] + z[high]
+        cost = self.loops.squares_of(self.points, low, high) - paid
+        for family, value in zip(self.families, values, strict=True):
+            inside = family[low] == family[high]
+            cost[inside] += 2 * value[family[low[inside]]]  # not across the border
+        cost -= 32 * EPS * paid
+        return keys[cost < 0], cost[cost < 0]
+
+    def add_pairs(self, keys: np.ndarray) -> None:
+        """Add pairs i < j, as numbers i * n + j."""
+        before, w = self.keys, self.w
+        self.keys = np.union1d(before, keys)
+        place = np.searchsorted(self.keys, before).astype(np.int32)
+        self.w = np.zeros(len(self.keys))
+        self.w[place] = w
+        self.triangles = place[self.triangles]
+        self.low, self.high = (x.astype(np.int32) for x in np.divmod(self.keys, self.n))
+        self.squares = self.loops.squares_of(self.points, self.low, self.high)
+
+    def add_sets(self, least: float) -> None:
+        """Add sets that pairs of at least so much of 1/k hold together, if w breaks them."""
+        strong = self.w > least / self.k
+        label = self.loops.components(self.n, self.low[strong], self.high[strong])
+        sizes = np.bincount(label)
+        a, b = label[self.low], label[self.high]
+        sign = np.where(self.low == self.high, -1, a != b)
+        total = np.bincount(a, self.w * sign) + np.bincount(b, self.w * (a != b))
+        broken = (total < -(sizes // self.k) - _BROKEN) & (sizes < _LARGE * self.k)
+        if broken.any():
+            number = np.where(broken, np.cumsum(broken) - 1, -1)
+            self.families.append(number[label].astype(np.int32))
+            self.u = np.append(self.u, np.zeros(np.count_nonzero(broken)))
+
+    def add_triangles(self) -> None:
+        """Add the triangles that w breaks most."""
+        n, k = self.n, self.k
+        strong = np.flatnonzero(self.w > _BROKEN / k)
+        low, high = self.low[strong].astype(np.int64), self.high[strong].astype(np.int64)
+        two, w = low < high, self.w[strong]
+        here, other = np.append(low, high[two]), np.append(high, low[two])
+        order = np.argsort(here * n + other)
+        here, other, w = here[order], other[order], np.append(w, w[two])[order]
+        start = np.searchsorted(here, np.arange(n + 1))
+        worst, own = np.full(len(other), -1), self.w[self.low == self.high]
+        for first in range(0, n, self.loops.CHUNK):
+            self.loops.worst_triangles(start, other, w, own, _BROKEN / k, first, worst)
+        p = np.flatnonzero(worst >= 0)
+        i, (j, h) = here[p], np.sort([other[p], other[worst[p]]], axis=0)
+        self.add_pairs(j * n + h)
+        beside = [np.minimum(i, x) * n + np.maximum(i, x) for x in (i, j, h)]
+        rows = np.searchsorted(self.keys, np.stack([*beside, j * n + h], axis=1)).astype(np.int32)
+        # Those that do nothing leave; of two equal ones the earlier stays, with its u.
+        t, rest = self.u[n : n + len(self.triangles)], self.u[n + len(self.triangles) :]
+        rows = np.concatenate([self.triangles[t > 0], rows])
+        t = np.concatenate([t[t > 0], np.zeros(len(p))])
+        number = rows[:, 1].astype(np.int64) * len(self.keys) + rows[:, 2]
+        _, kept = np.unique(number, return_index=True)
+        self.triangles, self.u = rows[kept], np.concatenate([self.u[:n], t[kept], rest])

@@ -1,0 +1,286 @@
+"""Refinement: lower the loss of any partition by local search and annealing.
+
+The constructive methods of the papers decide once and never look back. Here records move to
+neighbours' groups, change places, and groups dissolve or are founded, each change with its exact
+effect on the within-groups sum of squares (SSE); at first also changes for the worse, ever fewer
+(simulated annealing, Kirkpatrick, Gelatt and Vecchi 1983), at last only for the better until none
+is left (descent). Groups of 2k or more are split first, which never costs.
+
+The temperature of a record is in proportion to a power of what it adds to the simplest lower
+bound, the sum of its k - 1 least squared distances over 2k: dense and sparse parts of the data
+freeze at about the same time. On the three reference files this gave a lower loss than one
+temperature for all. The range of temperatures is the same for every budget: on records of SIM_13,
+with some 100 to 10,000 steps for each, a cooler start was always worse. So little is left of the
+groups that a search starts from, unless it finds nothing better.
+
+Two groups merge and are divided anew by the same steps: a group may grow to 3k records, and a
+group that is founded may take its records from one that has 2k.
+
+Each sweep divides the groups into other regions, by random halvings, and anneals each region by
+itself: on all cores, in the cache, and with the same result whatever the number of cores.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from ..kernels import engine_for
+from ..partition import numbered
+from .common import take_records
+
+HOT, COLD = 2.0, 0.02  # first and last temperature, in units of a record's share of the bound
+_POWER = 0.6  # of a record's share of the bound, in its temperature
+_SWEEPS = 200
+PLENTY = 100_000  # steps for each record: more are taken only if asked for
+_REGION = 200, 2000  # records: at least and at most; a quarter of all in between
+_LEAST = 1e-9  # a fall of less than this share of a record's mean SSE counts for nothing
+_QUENCH = 30  # steps for each record in the last sweep, at temperature 0
+Watch = Callable[[float, float], None]
+
+
+class Refined(NamedTuple):
+    """What came out of a refinement."""
+
+    labels: np.ndarray
+    stopped: float | None  # the share of the budget that was used, if Ctrl-C ended it
+
+
+def refine(
+    points: Any,
+    labels: np.ndarray,
+    k: int,
+    *,
+    seconds: float | None = None,
+    steps: int | None = None,
+    cells: np.ndarray | None = None,
+    seed: int = 0,
+    engine: str | None = None,
+    watch: Watch | None = None,
+) -> Refined:
+    """A partition with at most the loss of the given one.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    labels : int64 array of shape (n,)
+        Groups of at least k records.
+    k : int
+    seconds : float, optional
+        How long to go on; of few records less, since 100,000 steps for each are plenty. The last
+        descent may take a quarter more, and lists of neighbours are made in any case. Ctrl-C
+        ends it earlier, with the best so far.
+    steps : int, optional
+        Instead: annealing steps for each record. The same steps and seed give the same groups.
+        With 0, or if nothing is given, there is only the descent.
+    cells : int64 array of shape (n,), optional
+        Records of different cells are never in one group.
+    seed : int
+    watch : callable, optional
+        Called with the share of the budget that is gone and the SSE of the best partition.
+    """
+    budget = _Budget(seconds, steps)
+    words = engine_for(points, engine)
+    # About their centre, for the sake of rounding; found on the host, to be the same everywhere.
+    centre = np.ascontiguousarray(words.to_numpy(points)).mean(axis=0, keepdims=True)
+    points = points - array_namespace(points).asarray(centre, device=device(points))
+    values = np.ascontiguousarray(words.to_numpy(points), dtype=np.float64)
+    best = state = split_large(points, labels, k, words)
+    least = value = sum_of_squares(values, best)
+    if k == 1:
+        return Refined(best, None)  # after the split every record is a group of its own
+    if watch is not None:
+        watch(0.0, least)
+    near, share = neighbour_lists(points, k, cells, words)
+    search = _Search(values, near, share, k, seed)
+    stopped = None
+    try:
+        while (gone := budget.gone()) < 1:
+            state, value = search.sweep(state, HOT * (COLD / HOT) ** gone, budget.sweep)
+            budget.spend(search.overhead)
+            if value < least:
+                best, least = state, value
+            if watch is not None:
+                watch(min(1.0, budget.gone()), least)
+    except KeyboardInterrupt:
+        stopped = budget.gone()
+    if budget.most > 0:
+        state, value = search.sweep(state, 0.0, float(_QUENCH))
+        if value < least:
+            best = state
+    best = split_large(points, best, k, words)
+    late = np.inf if steps is not None or not seconds else 0.25 * seconds
+    return Refined(_descend(points, values, best, near, k, words, late), stopped)
+
+
+class _Budget:
+    """What a refinement may take: seconds, or steps for each record."""
+
+    def __init__(self, seconds: float | None, steps: int | None) -> None:
+        self._begun = self._last = time.perf_counter()
+        self._seconds = None if steps is not None else seconds
+        self.most = steps if steps is not None else PLENTY if seconds else 0
+        self._taken = 0.0
+        self.sweep = 1.0 if steps is None else max(1.0, steps / _SWEEPS)  # steps in one
+
+    def gone(self) -> float:
+        """The share that is used up."""
+        if self.most == 0:
+            return 1.0
+        late = (time.perf_counter() - self._begun) / self._seconds if self._seconds else 0.0
+        return max(late, self._taken / self.most)
+
+    def spend(self, overhead: float) -> None:
+        """Count a sweep; make the next one as long as there is time for, if time is counted."""
+        self._taken += self.sweep
+        now = time.perf_counter()
+        if self._seconds:
+            aim = max(self._seconds / _SWEEPS, 5 * overhead, 0.01)
+            longer = min(4.0, max(0.25, aim / (now - self._last)))
+            self.sweep = min(self.sweep * longer, self.most / _SWEEPS)
+        self._last = now
+
+
+class _Search:
+    """Sweeps of annealing over regions that change from one to the next."""
+
+    def __init__(
+        self, values: np.ndarray, near: np.ndarray, share: np.ndarray, k: int, seed: int
+    ) -> None:
+        self._values, self._near, self._k = values, near, k
+        mean = share.mean()
+        heat = np.maximum(share, 1e-3 * mean) ** _POWER
+        self._heat = heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share))
+        self._random = np.random.default_rng(seed)
+        self._anneal = engine_for(values, "cpu").anneal
+        self.overhead = 0.0
+
+    def sweep(self, labels: np.ndarray, heat: float, steps: float) -> tuple[np.ndarray, float]:
+        """New labels and their SSE after some steps for each record at one temperature."""
+        begun = time.perf_counter()
+        groups, starts = self._regions(labels)
+        new = labels.copy()
+        self.overhead = time.perf_counter() - begun
+        seed = np.uint64(self._random.integers(2**63))
+        value = self._anneal(
+            self._values, self._near, new, self._k, groups, starts, heat * self._heat, steps, seed
+        )
+        return numbered(new)[0], value
+
+    def _regions(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Groups region by region, and where each region begins.
+
+        A set of groups is divided in about half along the line through two of its centroids.
+        """
+        centroids, sizes = _centroids(self._values, labels)
+        done, waiting = [], [np.arange(len(sizes))]
+        size = min(max(len(labels) // 4, _REGION[0]), _REGION[1])
+        while waiting:
+            groups = waiting.pop()
+            if len(groups) < 4 or sizes[groups].sum() < 1.5 * size:
+                done.append(groups)
+                continue
+            a, b = self._random.choice(len(groups), 2, replace=False)
+            middle = int(len(groups) * self._random.uniform(0.4, 0.6))
+            along = centroids[groups] @ (centroids[groups[a]] - centroids[groups[b]])
+            order = np.argpartition(along, middle)
+            waiting += [groups[order[:middle]], groups[order[middle:]]]
+        return np.concatenate(done), np.cumsum([0, *map(len, done)])
+
+
+def neighbour_lists(
+    points: Any, k: int, cells: np.ndarray | None, words: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours of each record in its cell, -1 for none, and its share of the lower bound.
+
+    Records far from all others have their best partners among others of their kind and not
+    among the nearest, so the lists are long where there is time for it.
+    """
+    n = points.shape[0]
+    m = max(2 * k, 40 if n <= 20_000 else 16)
+    near, share = np.full((n, m), -1), np.zeros(n)
+    of_cell = np.zeros(n, dtype=np.int64) if cells is None else cells
+    order = np.argsort(of_cell, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(of_cell[order])) + 1):
+        part = points if len(rows) == n else take_records(points, rows)
+        here = min(m, len(rows) - 1)
+        squares, records = words.neighbours(part, here)
+        near[rows, :here] = rows[records]
+        share[rows] = squares[:, : k - 1].sum(axis=1) / (2 * k)
+    return near, share
+
+
+def _descend(
+    points: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    near: np.ndarray,
+    k: int,
+    words: Any,
+    late: float,
+) -> np.ndarray:
+    """Make changes that lower the SSE until there is none, or so many seconds are over.
+
+    In a round each record proposes its best change; made are those that no better one shares a
+    group with. Then only records near a group that changed have to look again.
+    """
+    labels = labels.copy()
+    records = np.arange(len(labels))
+    before, end = np.inf, time.perf_counter() + late
+    while (value := sum_of_squares(values, labels)) < before:
+        before, kept = value, labels.copy()
+        if time.perf_counter() > end:
+            break
+        centroids, sizes = _centroids(values, labels)
+        order = np.argsort(labels, kind="stable")
+        members = np.full((len(sizes), 2 * k - 1), -1)
+        place = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        members[labels[order], place] = order
+        rise, group, other = words.best_moves(
+            points, centroids, members, labels, near, records, k, _LEAST * value / len(labels)
+        )
+        found = np.flatnonzero(group >= 0)
+        found = found[np.argsort(rise[found], kind="stable")]
+        mine, theirs = labels[records[found]], group[found]
+        first = np.full(len(sizes), len(found))  # the best change that touches each group
+        for side in (mine, theirs):
+            np.minimum.at(first, side, np.arange(len(found)))
+        made = (first[mine] == np.arange(len(found))) & (first[theirs] == np.arange(len(found)))
+        partner = other[found[made]]
+        labels[records[found[made]]] = theirs[made]
+        labels[partner[partner >= 0]] = mine[made][partner >= 0]
+        touched = np.zeros(len(sizes) + 1, dtype=bool)  # the last is for no neighbour
+        touched[mine[made]] = touched[theirs[made]] = True
+        beside = np.where(near >= 0, labels[near], len(sizes))
+        records = np.flatnonzero(touched[labels] | touched[beside].any(axis=1))
+    return kept
+
+
+def split_large(points: Any, labels: np.ndarray, k: int, words: Any) -> np.ndarray:
+    """Split groups of 2k or more by MDAV: their records are nearer to the centroids of parts."""
+    labels, sizes = numbered(labels)
+    new, count = labels.copy(), len(sizes)
+    large = np.flatnonzero(sizes >= 2 * k)
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(sizes)
+    for g in large:
+        rows = order[ends[g] - sizes[g] : ends[g]]
+        parts = words.mdav_groups(take_records(points, rows), k)
+        new[rows] = np.where(parts == 0, g, count + parts - 1)
+        count += parts.max()
+    return new
+
+
+def _centroids(values: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    sizes = np.bincount(labels)
+    order = np.argsort(labels, kind="stable")
+    sums = np.add.reduceat(values[order], np.cumsum(sizes) - sizes, axis=0)
+    return sums / sizes[:, np.newaxis], sizes
+
+
+def sum_of_squares(values: np.ndarray, labels: np.ndarray) -> float:
+    """Within-groups sum of squares of labels without gaps."""
+    centroids, _ = _centroids(values, labels)
+    return float(np.square(values - centroids[labels]).sum())

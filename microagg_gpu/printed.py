@@ -1,0 +1,208 @@
+"""What the command ``microagg`` prints: results, comparisons, groups, methods, versions."""
+
+import os
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from math import floor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from .backend import gpu_available, usable_engines
+from .console import defaults
+from .methods import METHODS
+from .result import Bound, Comparison, Result, named
+
+
+def stdout() -> Console:
+    """The console for results."""
+    # Names from a file are printed as they are, whatever brackets or colons they hold.
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def show_result(
+    result: Result,
+    strata: Sequence[str],
+    least: int,
+    others: Sequence[str],
+    written: Sequence[Path],
+    bound: Bound | None = None,
+) -> None:
+    """Print what was done to a file.
+
+    Parameters
+    ----------
+    strata : sequence of str
+        Columns within which records were counted.
+    least : int
+        The smallest number of records that are alike in the file.
+    others : sequence of str
+        Columns that were not protected.
+    written : sequence of Path
+    bound : Bound, optional
+    """
+    sizes = result.sizes if result.labels.ndim == 1 else np.concatenate(result.sizes)
+    smallest, largest = int(sizes.min()), int(sizes.max())
+    each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
+    rows = {
+        "method": named(result.method, result.options),
+        "records": f"{len(result.labels)} of {len(result.names)} variables, k = {result.k}",
+        "left out": _left_out(result),
+        "merged": "; ".join(result.merged),
+        "groups": f"{len(sizes)} of {each} records",
+        "loss": f"{result.loss:.4f} %",
+        "refined": "" if result.refined is None else str(result.refined),
+        "found by": result.found_by,
+        "bound": certified(bound),
+        "time": f"{result.seconds:.2f} s on {result.device}",
+        "protected": ", ".join(result.names),
+        "checked": f"in the file, {_alike(result, strata, least)}",
+        "not protected": ", ".join(others),
+        "written": ", ".join(map(str, written)),
+    }
+    lines = Table(box=None, show_header=False)
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column()
+    for name, text in rows.items():
+        if text:
+            lines.add_row(name, text, style="bold" if name == "loss" else "")
+    stdout().print(lines)
+
+
+def certified(bound: Bound | None) -> str:
+    """What a lower bound says, in a sentence."""
+    if bound is None:
+        return ""
+    return (
+        f"no grouping loses less than {floor(bound.loss * 1e4) / 1e4:.4f} %: this loss can be "
+        f"lowered by at most {bound.gap:.1f} % of it"
+    )
+
+
+def _alike(result: Result, strata: Sequence[str], least: int) -> str:
+    if result.labels.ndim > 1:
+        return f"each value appears at least {least} times; records as a whole are not k-anonymous"
+    text = f"each record is one of at least {least} that are alike"
+    if strata:
+        text += f" in its {' x '.join(strata)}"
+    return text + (", but not within the strata that were merged" if result.merged else "")
+
+
+def _left_out(result: Result) -> str:
+    parts = [f"{result.dropped} with missing values"] if result.dropped else []
+    parts += [f"{result.suppressed} of too small strata or patterns"] if result.suppressed else []
+    return ", ".join(parts)
+
+
+def show_comparison(rows: Comparison) -> None:
+    """Print a comparison, the best of each k in bold."""
+    names = ("k", "method", "loss %", "risk %", "groups", "largest", "seconds")
+    table = Table(*names, box=box.SIMPLE)
+    for column in table.columns:
+        column.justify = "left" if column.header == "method" else "right"
+    before = None
+    for row in rows:
+        if before not in (None, row["k"]):
+            table.add_section()
+        table.add_row(
+            str(row["k"]), row["method"], f"{row['loss']:.3f}", f"{row['risk']:.2f}",
+            str(row["groups"]), str(row["largest"]), f"{row['seconds']:.2f}",
+            style="bold green" if before != row["k"] else "",
+        )  # fmt: skip
+        before = row["k"]
+    stdout().print(table)
+    stdout().print(
+        "loss: 100 SSE / SST; risk: published records whose nearest original is their own"
+    )
+
+
+def show_methods() -> None:
+    """Print the table of methods."""
+    table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("published", min_width=16)
+    for name, width in (("time", 12), ("groups", 8), ("d", 3)):
+        table.add_column(name, max_width=width)
+    table.add_column("options", no_wrap=True, min_width=19)
+    table.padding = (0, 1, 0, 0)
+    for name, method in METHODS.items():
+        options = "\n".join(f"{option}={value}" for option, value in defaults(name).items())
+        variables = "1" if method.univariate else "any"
+        table.add_row(name, method.paper, method.cost, method.sizes, variables, options)
+    stdout().print(table)
+    stdout().print("n records of d variables; options are given as --option NAME=VALUE")
+
+
+def show_groups(groups: pa.Table, names: Sequence[str], k: int) -> bool:
+    """Print whether a file is k-anonymous and its smallest groups; return whether it is.
+
+    Parameters
+    ----------
+    groups : pa.Table
+        As `group_sizes` returns it: distinct values, smallest count first, in the last column.
+    names : sequence of str
+        The columns that were looked at.
+    """
+    counts = groups.column(groups.num_columns - 1).to_numpy()
+    few = counts < k
+    alike = f"that are alike in {', '.join(names)}"
+    if few.any():
+        verdict = (
+            f"NOT {k}-anonymous: {counts[few].sum()} of {counts.sum()} records are in {few.sum()} "
+            f"of {len(counts)} groups of fewer than {k} {alike}."
+        )
+    else:
+        verdict = (
+            f"{k}-anonymous: each of the {counts.sum()} records is one of at least {counts.min()} "
+            f"{alike} ({len(counts)} groups)."
+        )
+    table = Table(box=box.SIMPLE)
+    table.add_column("records", justify="right")
+    table.add_column("that share")
+    for row in groups.slice(0, 10).to_pylist():
+        *values, count = row.values()
+        shared = ("" if value is None else str(value) for value in values)
+        table.add_row(str(count), ", ".join(map("=".join, zip(names, shared, strict=True))))
+    stdout().print(f"{verdict} The smallest groups:")
+    stdout().print(table)
+    return not few.any()
+
+
+def show_info() -> None:
+    """Print versions, engines, devices and threads."""
+    table = Table(box=None, show_header=False)
+    table.add_row("python", platform.python_version())
+    libraries = ("numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch")
+    for name in ("microagg-gpu", *libraries, "pyarrow", "pandas", "polars", "scikit-learn"):
+        table.add_row(name, _version(name))
+    table.add_row("engines", ", ".join(usable_engines()))
+    table.add_row("processor cores", str(os.cpu_count()))
+    table.add_row("threads", os.environ.get("NUMBA_NUM_THREADS", str(_cores())))
+    table.add_row("GPU", _gpus() if gpu_available() else "none found")
+    stdout().print(table)
+
+
+def _cores() -> int:
+    """Cores that this process may use, which are the threads that Numba takes."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _version(name: str) -> str:
+    # CuPy's packages are named after the version of CUDA.
+    for package in ["cupy", "cupy-cuda12x", "cupy-cuda13x"] if name == "cupy" else [name]:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return "not installed"
+
+
+def _gpus() -> str:
+    from cupy.cuda import runtime
+
+    found = [runtime.getDeviceProperties(i)["name"] for i in range(runtime.getDeviceCount())]
+    return ", ".join(name.decode() for name in found)
