@@ -1,0 +1,155 @@
+"""The least loss of every method, next to the papers' figures and a certified lower bound.
+
+``python -m benchmarks.loss`` runs all parts and saves `results/loss.json` after every run and
+`results/loss.md` at the end. Runs that the JSON file already has are not repeated, so that it can
+be stopped and goes on where it was; ``--fresh`` begins anew. Parts (``--parts``):
+
+files     Tarragona, Census and EIA for k = 3, 4, 5, 10: every method, the portfolio "best" with
+          five seeds (``--seconds`` each), the bound
+sim13     SIM_13, k = 5: MDAV refined for 60 and 300 s
+clusters  SIM_1 to SIM_8, k = 4: below the upper bound UB of Table 7 of the 2005 paper?
+million   1,000,000 x 10 in clusters, k = 5: loss against time
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microagg_gpu import METHODS, microaggregate
+from microagg_gpu.datasets import clusters, fetch, simulated
+
+from .loss_report import report
+from .simulations import upper_bound
+
+RESULTS = Path(__file__).with_name("results") / "loss.json"
+FILES = ("tarragona", "census", "eia")
+SEEDS = 5
+SKIPPED = ("fixed", "optimal", "individual", "best")  # of one variable; of no whole records
+SLOW_TSP = 1500  # records
+
+
+class Runs:
+    """Results by name, saved after each."""
+
+    def __init__(self, fresh: bool) -> None:
+        self.done: dict[str, dict[str, float]] = {}
+        if RESULTS.exists() and not fresh:
+            self.done = json.loads(RESULTS.read_text(encoding="utf-8"))
+
+    def __call__(self, name: str, run: Callable[[], dict[str, float]]) -> dict[str, float]:
+        if name not in self.done:
+            start = time.perf_counter()
+            self.done[name] = run() | {"took": round(time.perf_counter() - start, 2)}
+            print(name, self.done[name], flush=True)
+            RESULTS.write_text(json.dumps(self.done, indent=1) + "\n", encoding="utf-8")
+        return self.done[name]
+
+
+def protect(data: np.ndarray, k: int, method: str = "mdav", **given: Any) -> dict[str, float]:
+    """Loss of a method."""
+    return {"loss": microaggregate(data, k=k, method=method, **given).loss}
+
+
+def warm_up() -> None:
+    """Compile what will be timed."""
+    data = np.random.default_rng(0).normal(size=(800, 3))
+    microaggregate(data, 3, "best", seconds=1.0)
+
+
+def bound(data: np.ndarray, k: int) -> dict[str, float]:
+    """The certified lower bound."""
+    return {"loss": microaggregate(data, k).bound().loss}
+
+
+def files(runs: Runs, seconds: float, names: list[str], sizes: list[int]) -> None:
+    """The three reference files, or some of them."""
+    for k in sizes:
+        for name in names:
+            data = fetch(name).data
+            for seed in range(SEEDS):
+                runs(
+                    f"files {name} k={k} best {seconds:g} s seed={seed}",
+                    partial(protect, data, k, "best", seconds=seconds, seed=seed),
+                )
+    for k in sizes:
+        for name in names:
+            data = fetch(name).data
+            for method in METHODS:
+                if method in SKIPPED or (method == "tsp" and len(data) > SLOW_TSP):
+                    continue
+                for options in METHODS[method].variants:
+                    words = " ".join([method, *map(str, options.values())])
+                    runs(
+                        f"files {name} k={k} method {words}",
+                        partial(protect, data, k, method, **options),
+                    )
+            runs(f"files {name} k={k} bound", partial(bound, data, k))
+
+
+def sim13(runs: Runs) -> None:
+    """SIM_13 from MDAV, and its bound."""
+    data = simulated("SIM_13")
+    runs("sim13 mdav", partial(protect, data, 5))
+    for seconds in (60, 300):
+        runs(f"sim13 refine={seconds}", partial(protect, data, 5, refine=seconds))
+    runs("sim13 bound", partial(bound, data, 5))
+
+
+def true_clusters(data: np.ndarray, truth: np.ndarray) -> dict[str, float]:
+    """Row UB of Table 7 of the 2005 paper."""
+    return {"loss": upper_bound(data, truth, 4)}
+
+
+def clustered(runs: Runs, seconds: float) -> None:
+    """SIM_1 to SIM_8 against the loss of their true clusters divided by D or C."""
+    for number in range(1, 9):
+        name = f"SIM_{number}"
+        data, truth = simulated(name, labels=True)
+        runs(f"clusters {name} UB", partial(true_clusters, data, truth))
+        runs(f"clusters {name} mdav", partial(protect, data, 4))
+        runs(f"clusters {name} refine={seconds:g}", partial(protect, data, 4, refine=seconds))
+
+
+def million(runs: Runs) -> None:
+    """1,000,000 records: from the fastest start, and MDAV beside it."""
+    data = clusters(2000, 10, 0.05, 500, 500, seed=1)
+    start = partial(protect, data, 5, "path", order="curve")
+    runs("million path curve", start)
+    for seconds in (5, 30, 120):
+        runs(f"million path curve refine={seconds}", partial(start, refine=seconds))
+    runs("million mdav", partial(protect, data, 5))
+
+
+def main() -> None:
+    """Run the parts asked for, then write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--parts", default="files,sim13,clusters,million")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each run of best")
+    parser.add_argument("--files", default=",".join(FILES))
+    parser.add_argument("-k", default="3,4,5,10", help="sizes for the files")
+    parser.add_argument("--fresh", action="store_true", help="forget earlier results")
+    given = parser.parse_args()
+    parts = given.parts.split(",")
+    runs = Runs(given.fresh)
+    warm_up()
+    if "files" in parts:
+        files(runs, given.seconds, given.files.split(","), [int(k) for k in given.k.split(",")])
+    if "sim13" in parts:
+        sim13(runs)
+    if "clusters" in parts:
+        clustered(runs, 30.0)
+    if "million" in parts:
+        million(runs)
+    text = report(runs.done)
+    RESULTS.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
