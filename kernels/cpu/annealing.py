@@ -1,15 +1,7 @@
-"""Annealing of a partition, region by region: many small changes, good ones and at first some bad.
+"""Annealing of a partition, on all cores: the generic engine's word in Numba.
 
-A region is a set of whole groups with its own copy of everything, small enough for a core's
-cache. A step takes a record and one of its neighbours in another group, near ones more often, and
-looks for the change that costs least among: the record joins that group; it changes places with
-one of that group. One step in twenty instead dissolves the record's group into the groups of
-neighbours, or founds a group of the record and near ones that their groups can spare; in a group
-of 2k or more that splits it. A change that raises the within-groups sum of squares by x is made
-with probability exp(-x / temperature) (Metropolis et al. 1953).
-
-Squared distances here are summed in four parts, so that a processor can do four at once; the
-result does not depend on the processor.
+A region has its own copy of everything, small enough for a core's cache, with the variables filled
+up with zeros to a multiple of four.
 """
 
 from typing import NamedTuple
@@ -17,13 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
+from ..generic.annealing import LANES, RARE, ROOM
 from .compiled import entry, inner
 from .draws import below, draw, seed_stream, unit
-
-_LANES = 4  # variables are filled up with zeros to a multiple of it
-_ROOM = 3  # times k: the most records in a group. Above 2k - 1 it will be divided, but at 2k - 1
-# it must not be closed: records of a mixed group could not get home to where they belong.
-_RARE = 2**24 // 20  # of 2**24 steps, those that dissolve or found a group
 
 
 class Region(NamedTuple):
@@ -46,31 +34,7 @@ class Region(NamedTuple):
 
 @entry(parallel=True)
 def anneal(points, near, labels, k, groups, starts, heat, rate, seed):
-    """Change a partition by random steps.
-
-    Parameters
-    ----------
-    points : float64 array of shape (n, d)
-    near : int64 array of shape (n, m)
-        Neighbours of each record, nearest first, then -1. Only records that these connect
-        ever meet.
-    labels : int64 array of shape (n,)
-        Groups of k to 3k records, numbered from 0 without gaps. Changed to the new groups, in
-        some numbering below n.
-    k : int
-    groups, starts : int64 arrays
-        Region r has groups[starts[r]:starts[r + 1]].
-    heat : float64 array of shape (n,)
-        Temperature of each record; with 0 nothing gets worse.
-    rate : float
-        Steps for each record.
-    seed : uint64
-
-    Returns
-    -------
-    float
-        The within-groups sum of squares.
-    """
+    """Change a partition by random steps; see the generic word."""
     n = len(labels)
     count = len(starts) - 1
     records, first = members_by_group(labels)
@@ -97,7 +61,10 @@ def anneal(points, near, labels, k, groups, starts, heat, rate, seed):
         for a in range(m):
             labels[inside[a]] = begin[r] + region.label[a]
         sums[r] = region.own.sum()
-    return sums.sum()
+    total = 0.0
+    for r in range(count):  # in order: Numba's sum would depend on the number of threads
+        total += sums[r]
+    return total
 
 
 @inner()
@@ -120,7 +87,7 @@ def members_by_group(labels):
 def _enter(points, near, heat, k, records, first, groups, r, region_of, local, inside):
     """The arrays of a region; fill `inside` with its records."""
     m, d = len(inside), points.shape[1]
-    width = (d + _LANES - 1) // _LANES * _LANES
+    width = (d + LANES - 1) // LANES * LANES
     room = m // k
     region = Region(
         np.zeros((m, width)),
@@ -130,11 +97,11 @@ def _enter(points, near, heat, k, records, first, groups, r, region_of, local, i
         np.empty(m, dtype=np.int32),
         np.empty(m, dtype=np.int32),
         np.empty(m),
-        np.empty((room, _ROOM * k), dtype=np.int32),
+        np.empty((room, ROOM * k), dtype=np.int32),
         np.zeros(room, dtype=np.int32),
         np.empty((room, width)),
         np.empty(room + 1, dtype=np.int32),
-        np.empty((2, _ROOM * k), dtype=np.int32),
+        np.empty((2, ROOM * k), dtype=np.int32),
         np.empty(1, dtype=np.uint64),
     )
     for g in range(len(groups)):
@@ -171,7 +138,7 @@ def _steps(region, k, count):
             continue
         g = label[i]
         bits = draw(random)
-        if (bits >> np.uint64(40)) < _RARE:
+        if (bits >> np.uint64(40)) < RARE:
             if size[g] == k or bits & np.uint64(1):
                 _dissolve(region, g)
             elif region.free[-1] > 0:
@@ -335,7 +302,7 @@ def _centre(points, member, size, centroid, own, g):
 def _distance(points, i, others, j):
     """Squared distance of a record to another or to a centroid."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for v in range(0, points.shape[1], _LANES):
+    for v in range(0, points.shape[1], LANES):
         p = points[i, v] - others[j, v]
         q = points[i, v + 1] - others[j, v + 1]
         r = points[i, v + 2] - others[j, v + 2]
@@ -349,14 +316,9 @@ def _distance(points, i, others, j):
 
 @inner()
 def _swapped(points, centroid, i, z, g, share):
-    """How much the sum of squares rises if i of group g and z of another change places.
-
-    Without the part that does not depend on z alone: with centroids c of g and e of the other,
-    of s and t records, g changes by |z - c|^2 - |i - c|^2 - |z - i|^2 / s and the other by
-    |i - e|^2 - |z - e|^2 - |z - i|^2 / t. This is |z - c|^2 - |z - i|^2 (1/s + 1/t).
-    """
+    """What depends on z in the rise if i of group g and z of another change places."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for v in range(0, points.shape[1], _LANES):
+    for v in range(0, points.shape[1], LANES):
         p = points[z, v] - centroid[g, v]
         q = points[z, v + 1] - centroid[g, v + 1]
         r = points[z, v + 2] - centroid[g, v + 2]
@@ -374,7 +336,7 @@ def _swapped(points, centroid, i, z, g, share):
 
 @inner()
 def _accept(random, rise, heat, size):
-    """Whether to make a change (Metropolis). A fall must be more than an error of rounding."""
+    """Whether to make a change (Metropolis). A clear fall needs no draw."""
     if rise < -1e-12 * size:
         return True
     return rise < 40 * heat and rise < _allowance(random, heat)

@@ -2,11 +2,12 @@
 
 Every word returns what the generic one does, to the last bit. Long loops run on the device as a
 whole; what is left to the host is the cutting of trees, the recursion of k-Ward, neighbour lists,
-and paths with their cuts. The nearest records of queries, the best changes of a descent and MDAV
-on mixed variables are the generic engine's words, in CuPy. Arrays are CuPy's, or NumPy's where CUDA
-is simulated.
+paths with their cuts, and annealing, where each step depends on the one before. The nearest
+records of queries, the best changes of a descent and MDAV on mixed variables are the generic
+engine's words, in CuPy. Arrays are CuPy's, or NumPy's where CUDA is simulated.
 """
 
+from ..cpu.annealing import anneal
 from ..cpu.mst import cut_edges
 from ..cpu.neighbours import neighbours
 from ..cpu.paths import nearest_path, shorten_tour
@@ -28,6 +29,7 @@ from .tours import hamiltonian_paths
 from .ward import merge_until_k
 
 __all__ = [
+    "anneal",
     "best_moves",
     "centroid_groups",
     "correctly_rounded_sum",

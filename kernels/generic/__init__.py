@@ -6,6 +6,7 @@ distances are in difference form with the variables added in order, and ties go 
 record index.
 """
 
+from .annealing import anneal
 from .arrays import squared_distances, to_numpy
 from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
@@ -24,6 +25,7 @@ from .ward import extreme_groups, merge_until_k
 
 __all__ = [
     "PointSet",
+    "anneal",
     "best_moves",
     "centroid_groups",
     "correctly_rounded_sum",

@@ -94,7 +94,8 @@ def refine(
     if watch is not None:
         watch(0.0, least)
     near, share = neighbour_lists(points, k, cells, words)
-    search = _Search(values, near, share, k, seed)
+    # The values are on the host: unless an engine is named, the fast one there.
+    search = _Search(values, near, share, k, seed, engine_for(values, engine).anneal)
     stopped = None
     try:
         while (gone := budget.gone()) < 1:
@@ -147,14 +148,20 @@ class _Search:
     """Sweeps of annealing over regions that change from one to the next."""
 
     def __init__(
-        self, values: np.ndarray, near: np.ndarray, share: np.ndarray, k: int, seed: int
+        self,
+        values: np.ndarray,
+        near: np.ndarray,
+        share: np.ndarray,
+        k: int,
+        seed: int,
+        anneal: Callable[..., float],
     ) -> None:
         self._values, self._near, self._k = values, near, k
         mean = share.mean()
         heat = np.maximum(share, 1e-3 * mean) ** _POWER
         self._heat = heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share))
         self._random = np.random.default_rng(seed)
-        self._anneal = engine_for(values, "cpu").anneal
+        self._anneal = anneal
         self.overhead = 0.0
 
     def sweep(self, labels: np.ndarray, heat: float, steps: float) -> tuple[np.ndarray, float]:

@@ -1,0 +1,301 @@
+"""Annealing of a partition, region by region: many small changes, good ones and at first some bad.
+
+A region is a set of whole groups that is worked on by itself. A step takes a record and one of its
+neighbours in another group, near ones more often, and looks for the change that costs least among:
+the record joins that group; it changes places with one of that group. One step in twenty instead
+dissolves the record's group into the groups of neighbours, or founds a group of the record and near
+ones that their groups can spare; in a group of 2k or more that splits it. A change that raises the
+within-groups sum of squares by x is made with probability exp(-x / temperature) (Metropolis et al.
+1953).
+
+It is all on the host, one step after the other, in an order that all engines keep: of the random
+numbers, of the records in a group, and of the sums.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+from math import inf, log
+from operator import add
+
+import numpy as np
+
+LANES = 4  # parts of a sum over the variables: a processor can do four at once
+ROOM = 3  # times k: the most records in a group. Above 2k - 1 it will be divided, but at 2k - 1
+# it must not be closed: records of a mixed group could not get home to where they belong.
+RARE = 2**24 // 20  # of 2**24 steps, those that dissolve or found a group
+
+
+def anneal(
+    points: np.ndarray,
+    near: np.ndarray,
+    labels: np.ndarray,
+    k: int,
+    groups: np.ndarray,
+    starts: np.ndarray,
+    heat: np.ndarray,
+    rate: float,
+    seed: np.uint64,
+) -> float:
+    """Change a partition by random steps.
+
+    Parameters
+    ----------
+    points : float64 array of shape (n, d)
+    near : int64 array of shape (n, m)
+        Neighbours of each record, nearest first, then -1. Only records that these connect
+        ever meet.
+    labels : int64 array of shape (n,)
+        Groups of k to 3k records, numbered from 0 without gaps. Changed to the new groups, in
+        some numbering below n.
+    k : int
+    groups, starts : int64 arrays
+        Region r has groups[starts[r]:starts[r + 1]]; every group is in one.
+    heat : float64 array of shape (n,)
+        Temperature of each record; with 0 nothing gets worse.
+    rate : float
+        Steps for each record.
+    seed : uint64
+
+    Returns
+    -------
+    float
+        The within-groups sum of squares.
+    """
+    before, begin, total = labels.copy(), 0, 0.0
+    for r in range(len(starts) - 1):
+        parts = [np.flatnonzero(before == g).tolist() for g in groups[starts[r] : starts[r + 1]]]
+        records = [i for part in parts for i in part]
+        local = {i: a for a, i in enumerate(records)}
+        region = _Region(
+            points[records].tolist(),
+            [[local[j] for j in near[i].tolist() if j in local] for i in records],
+            heat[records].tolist(),
+            [[local[i] for i in part] for part in parts],
+            k,
+            Draws(int(seed), r),
+        )
+        for _ in range(int(rate * len(records))):
+            region.step()
+        labels[records] = [begin + g for g in region.label]
+        begin += len(records)
+        total += _sum(region.own)
+    return total
+
+
+class Draws:
+    """Random numbers of one stream: 64 bits of state, the same on every machine."""
+
+    def __init__(self, seed: int, stream: int) -> None:
+        """Mix the seed and the number of the stream (splitmix64)."""
+        x = _low(seed + (stream + 1) * 0x9E3779B97F4A7C15)
+        x = _low((x ^ x >> 30) * 0xBF58476D1CE4E5B9)
+        x = _low((x ^ x >> 27) * 0x94D049BB133111EB)
+        self._state = (x ^ x >> 31) | 1
+
+    def bits(self) -> int:
+        """64 random bits (xorshift64*, Vigna 2016)."""
+        x = self._state
+        x ^= x >> 12
+        x ^= _low(x << 25)
+        x ^= x >> 27
+        self._state = x
+        return _low(x * 0x2545F4914F6CDD1D)
+
+    def below(self, m: int) -> int:
+        """A random whole number below m."""
+        return (self.bits() >> 32) * m >> 32
+
+    def unit(self) -> float:
+        """A random number between 0 and 1, neither of them."""
+        return ((self.bits() >> 12) + 0.5) * 2.0**-52
+
+    def allowance(self, heat: float) -> float:
+        """By how much a change may raise the sum of squares: exponentially distributed."""
+        return -heat * log(self.unit())
+
+
+class _Region:
+    """Records and groups of one region, numbered from 0."""
+
+    def __init__(
+        self,
+        points: list[list[float]],
+        near: list[list[int]],
+        heat: list[float],
+        groups: list[list[int]],
+        k: int,
+        draws: Draws,
+    ) -> None:
+        self.points, self.near, self.heat, self.k, self.draws = points, near, heat, k, draws
+        most = len(points) // k
+        self.members = groups + [[] for _ in range(most - len(groups))]
+        self.free = list(range(len(groups), most))  # groups that are empty
+        self.label = [g for g, group in enumerate(groups) for _ in group]
+        self.own = [0.0] * len(points)  # squared distance to the group's centroid
+        self.centroid: list[list[float]] = [[]] * most
+        for g in range(len(groups)):
+            self.centre(g)
+
+    def step(self) -> None:
+        """Try one change."""
+        k, draws = self.k, self.draws
+        i = draws.below(len(self.points))
+        if not self.near[i]:
+            return
+        g = self.label[i]
+        s = len(self.members[g])
+        bits = draws.bits()
+        if bits >> 40 < RARE:
+            if s == k or bits & 1:
+                self.dissolve(g)
+            elif self.free:
+                self.found(i)
+            return
+        u = draws.unit()
+        h = self.label[self.near[i][int(len(self.near[i]) * (u * u))]]
+        if h == g:
+            return
+        t = len(self.members[h])
+        to = _distance(self.points[i], self.centroid[h])
+        rise, other = inf, -1
+        if s > k and t < ROOM * k:
+            rise = to * t / (t + 1) - self.own[i] * s / (s - 1)
+        share = 1 / s + 1 / t
+        for z in self.members[h]:
+            here = _swapped(self.points[i], self.points[z], self.centroid[g], share)
+            here += to - self.own[i] - self.own[z]
+            if here < rise:
+                rise, other = here, z
+        if not self.accepts(i, rise):
+            return
+        if other >= 0:
+            a, b = self.members[g].index(i), self.members[h].index(other)
+            self.members[g][a], self.members[h][b] = other, i
+            self.label[i], self.label[other] = h, g
+        else:
+            self.move(i, h)
+        self.centre(g)
+        self.centre(h)
+
+    def accepts(self, i: int, rise: float) -> bool:
+        """Whether to make a change of a record (Metropolis). A clear fall needs no draw."""
+        if rise < -1e-12 * self.own[i]:
+            return True
+        return rise < 40 * self.heat[i] and rise < self.draws.allowance(self.heat[i])
+
+    def dissolve(self, g: int) -> None:
+        """Let each record of a group join the group that it costs least, or leave all as it was."""
+        leaving = list(self.members[g])
+        rise, heat = 0.0, 0.0
+        for i in leaving:
+            rise -= self.own[i]
+            heat += self.heat[i] / len(leaving)
+        limit = self.draws.allowance(heat)
+        joined: list[int] = []
+        for i in leaving:
+            least, to = inf, -1
+            for j in self.near[i][: (ROOM + 1) * self.k]:
+                h = self.label[j]
+                t = len(self.members[h])
+                if h != g and t < ROOM * self.k:
+                    here = _distance(self.points[i], self.centroid[h]) * t / (t + 1)
+                    if here < least:
+                        least, to = here, h
+            if to < 0 or rise + least >= limit:
+                break
+            rise += least
+            joined.append(to)
+            self.move(i, to)
+            self.centre(to)
+        if len(joined) == len(leaving):
+            self.free.append(g)
+            return
+        for i, to in reversed(list(zip(leaving, joined, strict=False))):
+            self.move(i, g)
+            self.centre(to)
+        self.centre(g)
+
+    def found(self, i: int) -> None:
+        """Make a group of a record and near ones that other groups can spare, or leave it."""
+        k = self.k
+        if sum(len(self.members[self.label[j]]) > k for j in self.near[i]) < k - 1:
+            return
+        g = self.free[-1]
+        limit = self.draws.allowance(self.heat[i])
+        s = len(self.members[self.label[i]])
+        least, best = -self.own[i] * s / (s - 1), i
+        rise = 0.0
+        taken: list[tuple[int, int]] = []
+        while best >= 0:
+            rise += least
+            h = self.label[best]
+            taken.append((best, h))
+            self.move(best, g)
+            self.centre(h)
+            self.centre(g)
+            done = len(taken)
+            if done == k:
+                break
+            least, best = inf, -1
+            for j in self.near[i]:
+                s = len(self.members[self.label[j]])
+                if self.label[j] != g and s > k:
+                    here = _distance(self.points[j], self.centroid[g]) * done / (done + 1)
+                    here -= self.own[j] * s / (s - 1)
+                    if here < least:
+                        least, best = here, j
+        if len(taken) == k and rise < limit:
+            self.free.pop()
+            return
+        for j, h in reversed(taken):
+            self.move(j, h)
+            self.centre(h)
+
+    def move(self, i: int, g: int) -> None:
+        """Put a record in the last place of another group; the last of its own gets its place."""
+        old = self.members[self.label[i]]
+        old[old.index(i)] = old[-1]
+        old.pop()
+        self.members[g].append(i)
+        self.label[i] = g
+
+    def centre(self, g: int) -> None:
+        """Compute the centroid of a group from its records, so that no error adds up."""
+        records = [self.points[i] for i in self.members[g]]
+        self.centroid[g] = [_sum(values) / len(records) for values in zip(*records, strict=True)]
+        for i in self.members[g]:
+            self.own[i] = _distance(self.points[i], self.centroid[g])
+
+
+def _distance(a: list[float], b: list[float]) -> float:
+    """Squared distance."""
+    return _in_lanes([(x - y) * (x - y) for x, y in zip(a, b, strict=True)])
+
+
+def _swapped(i: list[float], z: list[float], c: list[float], share: float) -> float:
+    """What a record i and one z of another group add to the sum of squares by changing places.
+
+    Without distances to their own and i's distance to the other centroid: with centroids c of the
+    group of i and e of the other, of s and t records, the first changes by
+    |z - c|^2 - |i - c|^2 - |z - i|^2 / s and the other by |i - e|^2 - |z - e|^2 - |z - i|^2 / t.
+    This is |z - c|^2 - |z - i|^2 share, with share = 1/s + 1/t.
+    """
+    return _in_lanes(
+        [(y - w) * (y - w) - (y - x) * (y - x) * share for x, y, w in zip(i, z, c, strict=True)]
+    )
+
+
+def _in_lanes(terms: list[float]) -> float:
+    """The sum of each fourth term, from the first four on, and the sum of these four."""
+    a, b, c, d = (_sum(terms[lane::LANES]) for lane in range(LANES))
+    return (a + b) + (c + d)
+
+
+def _sum(terms: Iterable[float]) -> float:
+    """The sum in the order of the terms; Python's own may be compensated."""
+    return reduce(add, terms, 0.0)
+
+
+def _low(x: int) -> int:
+    """The last 64 bits."""
+    return x & 0xFFFFFFFFFFFFFFFF
