@@ -54,18 +54,18 @@ def lower_bound(
     k-partition (Hansen and Mukherjee 2003). Of one variable it is the optimum.
 
     *Pairs.* Let w_ij be 1/m for two records in one group of m, and for i = j, else 0 (Peng and
-    Wei 2007). The SSE is the sum of w_ij d_ij over pairs, 0 <= w_ij <= 1/k, and there hold for
+    Wei 2007). The SSE is the sum of w_ij d_ij over pairs, 0 <= w_ij <= 1/k, and there hold for::
 
         a record i        w_ii + sum of w_ij over the other j >= 1,    being m times 1/m;
         a triangle i, jl  w_ii - w_ij - w_il + w_jl >= 0,              since i in one group with
                           j and with l, which may be j, puts these into one group;
         a set S           sum of w_ij across its border - sum of w_ii in it >= -floor(|S| / k).
 
-    The last since groups inside of S have a sum of w_ii of 1 and are at most floor(|S| / k);
+    The last since groups inside of S have a sum of w_ii of 1 and are at most ``floor(|S| / k)``;
     one with a records in S and b > 0 outside has a sum of a/m, and ab/m across. A set of 5
     records far from all others is one group of 5 for k = 3, which only this inequality sees.
 
-    Write all of them as a_r w >= b_r, and take any u_r >= 0. Then
+    Write all of them as a_r w >= b_r, and take any u_r >= 0. Then::
 
         SSE >= sum of w_ij d_ij - sum of u_r (a_r w - b_r)
              = sum of u_r b_r + sum of w_ij c_ij,    c_ij = d_ij - sum of u_r a_r,ij,

@@ -63,7 +63,7 @@ def count_partitions(n: int, k: int) -> int:
     Notes
     -----
     The recurrence goes by the group of the first record: with s - 1 of the other n - 1 records
-    it takes one of C(n-1, s-1) forms, and the rest is partitioned freely,
+    it takes one of C(n-1, s-1) forms, and the rest is partitioned freely::
 
         P(0) = 1,    P(n) = sum over s = k ... min(2k-1, n) of C(n-1, s-1) * P(n-s).
 

@@ -61,7 +61,7 @@ def record_linkage(
 
     Distance-based record linkage (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001, A
     quantitative comparison of disclosure control methods for microdata). With N_i the original
-    records nearest to published record i, record i counts 1 / |N_i| if it is one of them, else
+    records nearest to published record i, record i counts ``1 / |N_i|`` if it is one of them, else
     0: an intruder who has all original records guesses among those that are equally near. Of m
     equal published records the sum is at most 1, since they share one N_i; so the share is at
     most the number of distinct published records divided by n (`at_most`).

@@ -122,7 +122,7 @@ def mean_weight_change(original: ArrayLike, protected: ArrayLike) -> float:
 def correlation_discrepancies(
     original: ArrayLike, protected: ArrayLike, *, ddof: int = 0
 ) -> Discrepancies:
-    """Return mean and standard deviation of the discrepancies |r'_ij - r_ij|.
+    """Return mean and standard deviation of the discrepancies ``|r'_ij - r_ij|``.
 
     They are taken over the unordered pairs of variables (1999 Table 4; 2002 Tables 2 and 4).
 

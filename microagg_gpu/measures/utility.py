@@ -83,9 +83,9 @@ def varies(data: np.ndarray) -> np.ndarray:
 
 
 def il1s(original: ArrayLike, protected: ArrayLike) -> ByVariable:
-    """Return IL1s, the mean distance |x - x'| of a value in units of sqrt(2) deviations.
+    """Return IL1s, the mean distance of a value to the original in units of sqrt(2) deviations.
 
-    IL1s = mean over records i and variables j of |x_ij - x'_ij| / (sqrt(2) S_j), with S_j the
+    IL1s is the mean over records i and variables j of ``|x_ij - x'_ij| / (sqrt(2) S_j)``, S_j the
     standard deviation of the original variable (here the population formula). By Yancey, Winkler
     and Creecy (2002), Disclosure risk assessment in perturbative microdata protection, and
     Mateo-Sanz, Sebe and Domingo-Ferrer (2004), Outlier protection in continuous microdata

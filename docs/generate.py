@@ -1,0 +1,70 @@
+"""What the site tells from the library itself: tables of methods, options, words, the command."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from microagg_gpu.kernels import generic
+from numpydoc.docscrape import FunctionDoc
+
+from microagg_gpu.console import defaults
+from microagg_gpu.methods import METHODS
+
+
+def write(folder: Path) -> None:
+    """Write all of them as Markdown that pages include."""
+    texts = {"methods": methods(), "words": words(), "command": command()}
+    texts |= {f"options-{name}": options(name) for name in METHODS}
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+
+
+def methods() -> str:
+    """Every method with what is known of it before running it."""
+    lines = [
+        "| method | published | variables | time of a full scan | group sizes |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, method in METHODS.items():
+        variables = "one" if method.univariate else "any"
+        link = f"[`{name}`](#method-{name})"
+        row = [link, method.paper, variables, method.cost, method.sizes]
+        lines.append(f"| {' | '.join(row)} |".replace("^2", "²").replace("^3", "³"))
+    return "\n".join(lines)
+
+
+def options(name: str) -> str:
+    """The options of a method, with their defaults, as its docstring tells them."""
+    known = defaults(name)
+    lines = []
+    for parameter in FunctionDoc(METHODS[name].function)["Parameters"]:
+        names = [one.strip() for one in parameter.name.split(",")]
+        if not set(names) & set(known):
+            continue
+        usual = ", ".join(repr(known[one]) for one in names)
+        text = "\n  ".join(line for line in parameter.desc)
+        lines.append(
+            f"- **{', '.join(names)}** : {parameter.type}, `{usual}` by default.  \n  {text}"
+        )
+    return "Options:\n\n" + "\n".join(lines) if lines else "It has no options."
+
+
+def words() -> str:
+    """What every engine offers."""
+    lines = ["| word | what it does |", "| --- | --- |"]
+    for name in generic.__all__:
+        first = (inspect.getdoc(getattr(generic, name)) or "").partition("\n\n")[0]
+        lines.append(f"| `{name}` | {first} |")
+    return "\n".join(lines)
+
+
+def command() -> str:
+    """The help of the command, as Typer writes it."""
+    typer = [sys.executable, "-m", "typer", "microagg_gpu.cli", "utils", "docs"]
+    done = subprocess.run(
+        [*typer, "--name", "microagg"], capture_output=True, text=True, check=True
+    )
+    text = re.sub(r"^    (?=\S)", "", done.stdout, flags=re.MULTILINE)
+    return re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+", "", text)  # cut short, and below anyhow
