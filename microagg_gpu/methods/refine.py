@@ -179,7 +179,8 @@ class _Search:
     def _regions(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Groups region by region, and where each region begins.
 
-        A set of groups is divided in about half along the line through two of its centroids.
+        A set of groups is divided in about half along the line through two of its centroids. No
+        BLAS and no unstable sort: their results depend on the processor.
         """
         centroids, sizes = _centroids(self._values, labels)
         done, waiting = [], [np.arange(len(sizes))]
@@ -191,8 +192,8 @@ class _Search:
                 continue
             a, b = self._random.choice(len(groups), 2, replace=False)
             middle = int(len(groups) * self._random.uniform(0.4, 0.6))
-            along = centroids[groups] @ (centroids[groups[a]] - centroids[groups[b]])
-            order = np.argpartition(along, middle)
+            line = centroids[groups[a]] - centroids[groups[b]]
+            order = np.argsort((centroids[groups] * line).sum(axis=1), kind="stable")
             waiting += [groups[order[:middle]], groups[order[middle:]]]
         return np.concatenate(done), np.cumsum([0, *map(len, done)])
 
