@@ -25,6 +25,7 @@ from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.datasets import clusters, fetch, simulated
 
 from .loss_report import report
+from .ours import data_home
 from .simulations import upper_bound
 
 RESULTS = Path(__file__).with_name("results") / "loss.json"
@@ -71,7 +72,7 @@ def files(runs: Runs, seconds: float, names: list[str], sizes: list[int]) -> Non
     """The three reference files, or some of them."""
     for k in sizes:
         for name in names:
-            data = fetch(name).data
+            data = fetch(name, data_home()).data
             for seed in range(SEEDS):
                 runs(
                     f"files {name} k={k} best {seconds:g} s seed={seed}",
@@ -79,7 +80,7 @@ def files(runs: Runs, seconds: float, names: list[str], sizes: list[int]) -> Non
                 )
     for k in sizes:
         for name in names:
-            data = fetch(name).data
+            data = fetch(name, data_home()).data
             for method in METHODS:
                 if method in SKIPPED or (method == "tsp" and len(data) > SLOW_TSP):
                     continue
