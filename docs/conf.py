@@ -42,6 +42,8 @@ html_title = "microagg_gpu"
 html_math_renderer = "mathml"
 html_static_path = ["style.css"]
 html_css_files = ["style.css"]
+# Pages without others below them have nothing to show at the side.
+html_sidebars = {name: [] for name in ("tour", "choose", "methods", "lowest", "contribute")}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
