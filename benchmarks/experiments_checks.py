@@ -37,9 +37,9 @@ def said(what: str, holds: bool, detail: str) -> Statement:
     return what, "agrees" if holds else "**differs**", detail
 
 
-def sentence(title: str, setting: str, found: list[Statement]) -> str:
+def sentence(curves: Curves, found: list[Statement]) -> str:
     """Whether an experiment agrees with the paper."""
-    start = f"**{title}** ({setting}): "
+    start = f"**{curves.experiment.title}** ({curves.setting()}): "
     if not found:
         return f"{start}not enough was measured to check a statement of the paper."
     wrong = [f"{what} ({detail})" for what, holds, detail in found if holds != "agrees"]
@@ -57,7 +57,7 @@ def ratios(curves: Curves, trees: Iterable[str]) -> dict[float, float]:
     for x in curves.xs:
         fixed = [curves.middle(m, x) for m in FIXED if curves.values(m, x)]
         tree = [curves.middle(m, x) for m in trees if curves.values(m, x)]
-        if fixed and tree:
+        if fixed and tree and min(tree) > 0:
             found[x] = min(fixed) / min(tree)
     return found
 
@@ -108,7 +108,7 @@ def bound(curves: Curves) -> Iterator[Statement]:
     tight = {}
     for x in curves.xs:
         losses = [curves.middle(method, x) for method in others if curves.values(method, x)]
-        if losses and curves.values(UB, x):
+        if curves.values(UB, x) and min(losses, default=0.0) > 0:
             tight[x] = curves.middle(UB, x) / min(losses)
     if len(tight) > 1:
         first, last = min(tight), max(tight)

@@ -1,11 +1,12 @@
 """Our curves beside the printed ones. Colours are of the palette of Okabe and Ito."""
 
+import math
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from .experiments_checks import SPLIT, TREES, printed_ratios, ratios
-from .experiments_data import PHASES, UB, Curves
+from .experiments_data import PHASES, UB, Curves, printed_power
 from .printed import TABLES
 
 OURS, PRINTED, OTHERS = "#0072B2", "#D55E00", "0.8"
@@ -49,7 +50,7 @@ def scale_x(axes: Any, curves: Curves) -> None:
         axes.xaxis.set_minor_formatter("")
     shown = sorted({*curves.xs, *curves.experiment.full[curves.varied]})
     axes.set_xticks(shown, [f"{x / 1000:g}k" if x >= 1000 else f"{x:g}" for x in shown])
-    axes.tick_params("x", labelsize=8, labelrotation=60 if curves.varied == "sigma" else 0)
+    axes.tick_params("x", labelsize=8, labelrotation=60 if curves.varied in ("sigma", "n") else 0)
     axes.minorticks_off()
     axes.grid(True, color="0.92")
 
@@ -84,7 +85,9 @@ def losses(axes: list[Any], curves: Curves, every_k: list[Curves]) -> None:
         if printed := curves.printed(method):
             draw_printed(one, printed)
         scale_x(one, curves)
-        one.set(yscale="log", ylabel="loss, %", title=method)
+        one.set(ylabel="loss, %", title=method)
+        if any(row["loss"] > 0 for row in curves.rows):
+            one.set_yscale("log")
         one.yaxis.set_major_formatter("{x:g}")
         if one is not axes[0]:
             one.sharey(axes[0])
@@ -139,41 +142,47 @@ def draw_oversized(axes: Any, every_k: list[Curves]) -> None:
 
 
 def times(axes: list[Any], curves: Curves, every_k: list[Curves]) -> None:
-    """Seconds of all methods to the left; what M's phases grow by to the right."""
+    """Seconds of all methods to the left; what M and its cutting grow by to the right."""
     left, right = axes
     total = curves.printed(PHASES[curves.name]["seconds"])
-    if total:
-        draw_printed(left, total, color="black", label="M, printed, 2005")
     for i, method in enumerate(m for m in curves.methods if m != UB):
         style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        label = f"{method}, ours ({_power(curves, curves.growth(method))})"
         xs, values = curves.curve(method, "seconds")
+        label = f"{method}, ours{_grows(curves, curves.growth(method))}"
         draw_ours(left, xs, values, label=label, **style)
+        if method == "M" and total:
+            label = f"M, printed, 2005{_grows(curves, printed_power(total))}"
+            draw_printed(left, total, label=label, **style)
     left.set(title="seconds: other machines, so only slopes compare", ylabel="seconds")
-    phases = {"seconds": "total", "tree_seconds": "tree", "cut_seconds": "cutting"}
-    for i, (what, name) in enumerate(phases.items()):
-        style = {"color": COLOURS[i], "marker": MARKERS[i]}
-        row = PHASES[curves.name].get(what, "")
-        if printed := {x: float(text) for x, text in curves.printed(row).items()}:
-            first = next(iter(printed.values()))
-            grown = {x: value / first for x, value in printed.items()}
-            draw_printed(right, grown, **style, label=f"{name}, printed, 2005")
+    for what, name, colour, marker in (
+        ("seconds", "M", COLOURS[2], MARKERS[2]),
+        ("cut_seconds", "cutting of M", COLOURS[5], MARKERS[5]),
+    ):
+        printed = curves.printed(PHASES[curves.name].get(what, ""))
         xs, values = curves.curve("M", what)
-        if xs:
-            base = _at(xs, [median(v) for v in values], next(iter(printed), xs[0]))
-            label = f"{name}, ours ({_power(curves, curves.growth('M', what))})"
-            draw_ours(right, xs, [[v / base for v in one] for one in values], label=label, **style)
+        if not xs or what not in PHASES[curves.name]:
+            continue
+        style = {"color": colour, "marker": marker}
+        base = _at(xs, [median(one) for one in values], next(iter(printed), xs[0]))
+        label = f"{name}, ours{_grows(curves, curves.growth('M', what))}"
+        draw_ours(right, xs, [[v / base for v in one] for one in values], label=label, **style)
+        if printed:
+            first = float(next(iter(printed.values())))
+            grown = {x: float(text) / first for x, text in printed.items()}
+            label = f"{name}, printed, 2005{_grows(curves, printed_power(printed))}"
+            draw_printed(right, grown, label=label, **style)
     start = next(iter(total), min(curves.xs))
-    right.set(title=f"growth of M: time / time at {curves.label(start)}", ylabel="times")
+    right.set(title=f"time / time at {curves.label(start)}", ylabel="times as long")
     for one in axes:
         scale_x(one, curves)
         one.set_yscale("log")
         one.yaxis.set_major_formatter("{x:,g}")
-        one.legend(fontsize=9, frameon=True, framealpha=0.9, loc="best")
+        if one.lines:
+            one.legend(fontsize=9, framealpha=0.9, loc="best")
 
 
-def _power(curves: Curves, exponent: float) -> str:
-    return f"~ {curves.varied}^{exponent:.2f}"
+def _grows(curves: Curves, exponent: float) -> str:
+    return "" if math.isnan(exponent) else f" (~ {curves.varied}^{exponent:.2f})"
 
 
 def _at(xs: list[float], ys: list[float], x: float) -> float:

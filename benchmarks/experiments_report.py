@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import median
 
 from .cells import numbers, show
-from .experiments_checks import checks, sentence
+from .experiments_checks import Statement, checks, sentence
 from .experiments_data import (
     EXPERIMENTS,
     KINDS,
@@ -23,8 +23,8 @@ from .scaling_report import figure, table
 
 def write_report(rows: list[Row], machines: dict[str, dict[str, str]], where: Path) -> list[Path]:
     """Write `experiments.md` and the plots it shows; return their paths."""
-    written, summary, lines = [], [], []
-    for name, experiment in EXPERIMENTS.items():
+    pictures, summary, sections = [], [], []
+    for name in EXPERIMENTS:
         number = 0
         for every_k in settings(rows, name):
             longest = max(len(curves.xs) for curves in every_k)
@@ -33,27 +33,28 @@ def write_report(rows: list[Row], machines: dict[str, dict[str, str]], where: Pa
                 number += 1
                 picture = where / f"experiments-{name}{f'-{number}' if number > 1 else ''}.png"
                 plot(curves, every_k, picture)
-                written.append(picture)
+                pictures.append(picture)
                 found = list(checks(curves, every_k))
-                title = f"{name}, {curves.setting()}"
-                seeds = len({row["seed"] for row in curves.rows})
-                summary.append(f"- {sentence(experiment.title, curves.setting(), found)}")
-                lines += [
-                    "",
-                    f"## {title[0].upper()}{title[1:]}",
-                    "",
-                    f"{experiment.title}; {seeds} data set(s) drawn.",
-                    "",
-                ]
-                lines += [*(time_lines if curves.timed else loss_lines)(curves)]
-                if name == "separation" and len(every_k) > 1:
-                    lines += ["", *k_lines(every_k)]
-                lines += ["", f"![{title}]({picture.name})"]
-                if found:
-                    lines += ["", *table(("section 4.3 of the paper says", "ours", ""), found)]
-    text = "\n".join([*heading(rows, machines), *summary, *lines]) + "\n"
-    write(where / "experiments.md", text)
-    return [where / "experiments.md", *written]
+                summary.append(f"- {sentence(curves, found)}")
+                sections += section(curves, every_k, found, picture.name)
+    write(where / "experiments.md", "\n".join([*heading(rows, machines), *summary, *sections]))
+    return [where / "experiments.md", *pictures]
+
+
+def section(
+    curves: Curves, every_k: list[Curves], found: list[Statement], picture: str
+) -> list[str]:
+    """Tables, plot and statements of one experiment in one setting."""
+    seeds = len({row["seed"] for row in curves.rows})
+    lines = ["", f"## {curves.name.capitalize()}, {curves.setting()}", ""]
+    lines += [f"{curves.experiment.title}. Seeds: {seeds}.", ""]
+    lines += time_lines(curves) if curves.timed else loss_lines(curves)
+    if curves.name == "separation" and len(every_k) > 1:
+        lines += ["", *k_lines(every_k)]
+    lines += ["", f"![{curves.experiment.title}]({picture})", ""]
+    if found:
+        lines += table(("section 4.3 of the paper says", "ours", ""), found)
+    return [*lines, ""]
 
 
 def heading(rows: list[Row], machines: dict[str, dict[str, str]]) -> list[str]:
