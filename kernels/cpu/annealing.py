@@ -4,10 +4,13 @@ A region has its own copy of everything, small enough for a core's cache, with t
 up with zeros to a multiple of four.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
+from numba import get_num_threads
 
 from ..generic.annealing import LANES, RARE, ROOM
 from .compiled import entry, inner
@@ -32,12 +35,49 @@ class Region(NamedTuple):
     random: np.ndarray  # (1,) state of the generator
 
 
-@entry(parallel=True)
-def anneal(points, near, labels, k, groups, starts, heat, rate, seed):
+def anneal(
+    points: np.ndarray,
+    near: np.ndarray,
+    labels: np.ndarray,
+    k: int,
+    groups: np.ndarray,
+    starts: np.ndarray,
+    heat: np.ndarray,
+    rate: float,
+    seed: np.uint64,
+) -> float:
     """Change a partition by random steps; see the generic word."""
-    n = len(labels)
     count = len(starts) - 1
-    records, first = members_by_group(labels)
+    state = _divide(labels, groups, starts)
+
+    def work(r: int) -> float:
+        return _region(points, near, labels, k, groups, starts, heat, rate, seed, *state, r)
+
+    if count == 1:
+        return work(0)
+    # Threads of Numba's wait for each other without sleep: on a busy machine that wastes most of
+    # the time they get.
+    with ThreadPoolExecutor(get_num_threads()) as pool:
+        return reduce(add, pool.map(work, range(count)))
+
+
+@entry()
+def _divide(labels, groups, starts):
+    """Records group by group, where each group begins, and for each record its region and place.
+
+    The last is where each region begins, in places.
+    """
+    n, count = len(labels), len(starts) - 1
+    first = np.zeros(labels.max() + 2, dtype=np.int64)
+    for g in labels:
+        first[g + 1] += 1
+    for g in range(len(first) - 1):
+        first[g + 1] += first[g]
+    at = first[:-1].copy()
+    records = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        records[at[labels[i]]] = i
+        at[labels[i]] += 1
     region_of = np.empty(n, dtype=np.int64)
     local = np.empty(n, dtype=np.int64)
     begin = np.zeros(count + 1, dtype=np.int64)
@@ -48,39 +88,26 @@ def anneal(points, near, labels, k, groups, starts, heat, rate, seed):
                 region_of[i] = r
                 local[i] = begin[r + 1] - begin[r]
                 begin[r + 1] += 1
-    sums = np.empty(count)
-    for r in prange(count):
-        m = begin[r + 1] - begin[r]
-        inside = np.empty(m, dtype=np.int64)
-        region = _enter(
-            points, near, heat, k, records, first, groups[starts[r] : starts[r + 1]],
-            r, region_of, local, inside,
-        )  # fmt: skip
-        seed_stream(region.random, seed, r)
-        _steps(region, k, np.int64(rate * m))
-        for a in range(m):
-            labels[inside[a]] = begin[r] + region.label[a]
-        sums[r] = region.own.sum()
-    total = 0.0
-    for r in range(count):  # in order: Numba's sum would depend on the number of threads
-        total += sums[r]
-    return total
+    return records, first, region_of, local, begin
 
 
-@inner()
-def members_by_group(labels):
-    """Records group by group, and where each group begins."""
-    first = np.zeros(labels.max() + 2, dtype=np.int64)
-    for g in labels:
-        first[g + 1] += 1
-    for g in range(len(first) - 1):
-        first[g + 1] += first[g]
-    at = first[:-1].copy()
-    records = np.empty(len(labels), dtype=np.int64)
-    for i in range(len(labels)):
-        records[at[labels[i]]] = i
-        at[labels[i]] += 1
-    return records, first
+@entry()
+def _region(
+    points, near, labels, k, groups, starts, heat, rate, seed,
+    records, first, region_of, local, begin, r,
+):  # fmt: skip
+    """Anneal one region; its sum of squares."""
+    m = begin[r + 1] - begin[r]
+    inside = np.empty(m, dtype=np.int64)
+    region = _enter(
+        points, near, heat, k, records, first, groups[starts[r] : starts[r + 1]],
+        r, region_of, local, inside,
+    )  # fmt: skip
+    seed_stream(region.random, seed, r)
+    _steps(region, k, np.int64(rate * m))
+    for a in range(m):
+        labels[inside[a]] = begin[r] + region.label[a]
+    return region.own.sum()
 
 
 @inner()
