@@ -17,7 +17,7 @@ author = "the microagg_gpu contributors"
 copyright = "the microagg_gpu contributors, BSD-3-Clause"
 version = release = installed("microagg-gpu")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "numpydoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["generated/*.md"]
 default_role = "py:obj"
 

@@ -227,6 +227,7 @@ def compare(
 
     Parameters
     ----------
+    data : as in `microaggregate`
     k : int or several
     methods : "all" or several
         Each a method's name, which runs its usual variants, or a pair (name, options). "all" is

@@ -22,7 +22,9 @@ class Discrepancies(NamedTuple):
     """Mean and standard deviation of the correlation discrepancies."""
 
     mean: float
+    """Over the pairs of variables."""
     std: float
+    """Likewise."""
 
 
 def standard_deviations(original: ArrayLike, protected: ArrayLike) -> np.ndarray:

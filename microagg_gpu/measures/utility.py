@@ -18,7 +18,9 @@ class ByVariable(NamedTuple):
     """A measure of the whole file and of each of its variables."""
 
     total: float
+    """Of the whole file."""
     by_variable: np.ndarray
+    """Of each variable."""
 
 
 class Sums(NamedTuple):
