@@ -97,7 +97,7 @@ def prepare(
             "precision='single' is for the GPU and the CPU engine computes in double: leave it out"
         )
     with on_device(moved):
-        points, scale = _scaled(moved, table, standardize, _weights(weights, table.names))
+        points, scale = _scaled(moved, table, standardize, check_weights(weights, table.names))
         xp = array_namespace(points)
         if precision == "single":
             points = xp.astype(points, xp.float32)
@@ -123,7 +123,8 @@ def is_int(x: Any) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def _weights(weights: Weights | None, names: list[str]) -> np.ndarray:
+def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:
+    """The weight of each variable, if they can be used."""
     if weights is None:
         return np.ones(len(names))
     if isinstance(weights, Mapping):

@@ -1,0 +1,272 @@
+"""microaggregate() on a Dask cluster: from DataFrames or files in parts to the same, protected."""
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dask import dataframe as dd
+from dask import delayed
+from distributed import Client, default_client
+
+from ..aggregate import AGGREGATES
+from ..errors import InputError
+from ..methods import METHODS
+from ..methods.common import check_options
+from ..result import named
+from ..run import Weights, check_k, check_method, check_seed, is_int
+from ..strata import MISSING
+from .job import Job, Progress, clear_cluster_errors
+from .scales import published_cells, scale_of
+from .sources import Files, Frames, Paths, whole_folder
+from .tasks import How, Returned, Roles
+
+
+@dataclass(frozen=True, repr=False)
+class DistributedResult:
+    """A protected table in parts, and what the protection cost.
+
+    Attributes
+    ----------
+    protected : dask.dataframe.DataFrame or list of Path
+        Of a DataFrame one with the same columns, index and partitions, to be computed; of files
+        those that were written.
+    labels : dask.dataframe.Series or None
+        Of a DataFrame the group of each record, -1 if it is left out.
+    loss : float
+        Information loss, 100 SSE / SST.
+    sse, sst : float
+        Within-groups and total sum of squares of the scaled variables.
+    records, groups, smallest, largest : int
+        Records that are published, in how many groups, of how many records.
+    alike : int
+        The least number of records that are alike in what was written: at least k.
+    blocks : int
+        Into how many blocks the records were divided.
+    repaired : int
+        Records in groups near a border of blocks, which were refined with their neighbours.
+    k, method, options, names
+        What was asked for.
+    dropped, suppressed : int
+        Records left out for missing values, or since their stratum has fewer than k.
+    seconds : float
+        How long it took, from reading to the last check.
+    """
+
+    protected: Any
+    labels: Any
+    loss: float
+    sse: float
+    sst: float
+    records: int
+    groups: int
+    smallest: int
+    largest: int
+    alike: int
+    blocks: int
+    repaired: int
+    k: int
+    method: str
+    names: list[str]
+    dropped: int
+    suppressed: int
+    seconds: float
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"DistributedResult({named(self.method, self.options)}, k={self.k}: {self.records} "
+            f"records in {self.groups} groups of {self.smallest} to {self.largest}, loss "
+            f"{self.loss:.4f} %, {self.blocks} blocks)"
+        )
+
+
+def microaggregate(
+    data: dd.DataFrame | Paths,
+    k: int = 3,
+    method: str = "mdav",
+    columns: Sequence[Any] | None = None,
+    standardize: bool = True,
+    weights: Weights | None = None,
+    device: str = "auto",
+    engine: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    client: Client | None = None,
+    output: str | Path | None = None,
+    force: bool = False,
+    block: int = 100_000,
+    repair: int = 20,
+    by: Sequence[Any] | None = None,
+    sampling_weight: Any = None,
+    missing: str = "error",
+    small_strata: str = "error",
+    aggregate: str = "mean",
+    keep_integers: bool = False,
+    drop: Sequence[str] = (),
+    group_column: str | None = None,
+    **options: Any,
+) -> DistributedResult:
+    """Microaggregate records that are too many for one machine, on a Dask cluster.
+
+    The records are divided into blocks of similar ones (`blocks`), each block is protected by
+    itself, and groups near the border of two blocks are refined together with those of the other
+    side. Every group has at least k records and each record is in one; both are checked where
+    groups are made and counted again in what comes out.
+
+    Parameters
+    ----------
+    data : Dask DataFrame, or Parquet files
+        Files as a path, a pattern with ``*``, a directory, or several of these; each file is a
+        partition, and must be where all workers can read it.
+    k, method, columns, standardize, weights, device, engine, seed, by, sampling_weight, missing, \
+    aggregate, keep_integers, **options
+        As in `microagg_gpu.microaggregate`. With ``device="cuda"`` each worker uses its own GPU.
+        Options such as ``seconds`` of method "best" are for each block.
+    progress : callable, optional
+        Called with the name of a phase and the fraction of it that is done.
+    client : distributed.Client, optional
+        The cluster; by default the client that was made last.
+    output : path, optional
+        The directory in which files are written, under their names; it appears when all is done.
+    force : bool
+        Replace such a directory, if it holds Parquet files only.
+    block : int
+        The most records in a block, about: what a worker can hold and the method is quick for.
+    repair : int
+        Steps of refinement for each record, first in its block and then, near a border, with the
+        groups on the other side; 0 leaves the groups of the blocks as the method made them. With
+        one block there is nothing to repair.
+    small_strata : {"error", "suppress"}
+        What to do with strata of fewer than k records: refuse them, or leave out their records.
+    drop : sequence of str
+        Columns that are left out of the files.
+    group_column : str, optional
+        A column to add to the files, with the number of each record's group.
+
+    Returns
+    -------
+    DistributedResult
+        The same whatever the number of workers.
+
+    Raises
+    ------
+    InputError
+        A ValueError, if the data or the options cannot be used, or the cluster failed in a way
+        that its own repetitions could not mend. Nothing is written then.
+    """
+    begun = time.perf_counter()
+    _check(k, method, options, block, repair, small_strata, aggregate, missing, seed)
+    source = _source(data, output, drop, group_column)
+    roles = _roles(source.names, columns, by, sampling_weight, missing, drop)
+    with ExitStack() as stack:
+        folder = None
+        if isinstance(source, Files):
+            folder = stack.enter_context(whole_folder(Path(output or "."), source.paths, force))
+        job = Job(_found(client), source, roles, progress)
+        stack.enter_context(clear_cluster_errors())
+        found = job.describe()
+        codes, counts, suppressed = published_cells(found, k, small_strata, roles)
+        scale = scale_of(found, codes, standardize, weights, [str(name) for name in roles.columns])
+        how = How(
+            k, method, options, engine, device, check_seed(seed), aggregate, keep_integers, repair,
+            scale,
+        )  # fmt: skip
+        forest = job.divide(how, codes, counts, block)
+        new, repaired, sizes = job.protect(how, codes, forest, block)
+        if sizes.sum() != counts.sum() or sizes.min() < k:
+            raise RuntimeError("internal error: records are lost or a group is too small")
+        parts = job.give_back(how, codes, new)
+        if folder is None:
+            sse = sum(job.gather("measuring", [delayed(_sse)(part) for part in parts]))
+            protected, labels = source.protected(parts, roles, how), source.labels(parts)
+            seen = list(protected.to_delayed())
+        else:
+            work = source.written(parts, roles, how, folder, drop, group_column)
+            sse = sum(job.gather("writing", work))
+            protected, labels = [Path(output or ".") / path.name for path in source.paths], None
+            seen = Files([folder / path.name for path in source.paths]).parts(job.seen(drop))
+        alike = job.count(seen, job.seen(drop))
+        if alike < k:
+            raise RuntimeError(f"internal error: only {alike} records are alike, fewer than k={k}")
+    return DistributedResult(
+        protected, labels, 100 * sse / scale.sst if scale.sst > 0 else 0.0, sse, scale.sst,
+        int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), alike, forest.blocks,
+        repaired, k, method, scale.names, sum(one.dropped for one in found), suppressed,
+        time.perf_counter() - begun, options,
+    )  # fmt: skip
+
+
+def _sse(part: Returned) -> float:
+    return part.sse
+
+
+def _source(data: Any, output: Any, drop: Sequence[str], group_column: str | None) -> Any:
+    """What the records are in: a Dask DataFrame, or files."""
+    if isinstance(data, dd.DataFrame):
+        if output is not None or drop or group_column:
+            raise InputError("output=, drop= and group_column= are for files: leave them out")
+        return Frames(data)
+    if output is None:
+        raise InputError("files are protected to files: name a directory with output=")
+    source = Files(data)
+    if group_column is not None and group_column in source.names:
+        raise InputError(f"column {group_column!r} is there already: give another name")
+    return source
+
+
+def _found(client: Client | None) -> Client:
+    if client is not None:
+        return client
+    try:
+        return default_client()
+    except ValueError:
+        raise InputError(
+            "there is no Dask client: make one, as client = distributed.Client(n_workers=4, "
+            "threads_per_worker=1), and give it as client="
+        ) from None
+
+
+def _check(
+    k: Any, method: str, options: dict[str, Any], block: Any, repair: Any, small: str,
+    aggregate: str, missing: str, seed: Any,
+) -> None:  # fmt: skip
+    check_method(method)
+    check_seed(seed)
+    check_k(k, 2**62)
+    check_options(method, METHODS[method].function, options)
+    if method == "individual":
+        raise InputError("individual ranking has no groups of whole records: take another method")
+    for name, value, least in (("block", block, 2 * k), ("repair", repair, 0)):
+        if not is_int(value) or value < least:
+            raise InputError(f"{name}={value!r} must be a whole number of {least} or more")
+    for name, text, known in (
+        ("small_strata", small, ("error", "suppress")),
+        ("aggregate", aggregate, AGGREGATES),
+        ("missing", missing, MISSING),
+    ):
+        if text not in known:
+            raise InputError(f"{name}={text!r} cannot be used here: choose {' or '.join(known)}")
+
+
+def _roles(
+    names: list[Any], columns: Any, by: Any, weight: Any, missing: str, drop: Sequence[str]
+) -> Roles:
+    strata = [by] if isinstance(by, str) else list(by or [])
+    other = {*strata, *drop, *([] if weight is None else [weight])}
+    chosen = [columns] if isinstance(columns, str) else columns
+    chosen = [name for name in names if name not in other] if chosen is None else list(chosen)
+    if not chosen:
+        raise InputError("no columns are chosen: name at least one")
+    for name in [*chosen, *strata, *drop, *([] if weight is None else [weight])]:
+        if name not in names:
+            raise InputError(
+                f"column {name!r} is not in the data, which have: {', '.join(map(str, names))}"
+            )
+    for i, name in enumerate(chosen):
+        if name in other or name in chosen[:i]:
+            raise InputError(f"column {name!r} has two roles, or is named twice: name it once")
+    return Roles(chosen, strata, weight, missing)

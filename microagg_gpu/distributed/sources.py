@@ -1,0 +1,224 @@
+"""Where records come from and go to: Dask DataFrames, or Parquet files in a directory."""
+
+import errno
+import glob
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from dask import dataframe as dd
+from dask import delayed
+
+from ..errors import InputError
+from ..files import DataFile, verify, write_file
+from ..storage import read_table
+from ..table import read
+from .tasks import How, Returned, Roles
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+class Frames:
+    """The partitions of a Dask DataFrame."""
+
+    def __init__(self, data: dd.DataFrame) -> None:
+        self.data = data
+        self.names = list(data.columns)
+        if len(set(self.names)) < len(self.names):
+            raise InputError("two columns of the DataFrame have the same name: rename one")
+        self.where = [f"partition {i}" for i in range(data.npartitions)]
+        self.example = data._meta_nonempty
+
+    def parts(self, roles: Roles) -> list[Any]:
+        """The columns that are used, partition by partition."""
+        return list(self.data[roles.used].to_delayed())
+
+    def protected(self, new: list[Any], roles: Roles, how: How) -> dd.DataFrame:
+        """The DataFrame with what is published."""
+        table = read(self.example, roles.columns)
+        meta = table.rebuild(table.values, np.arange(len(self.example)), how.keep_integers)
+        parts = [
+            delayed(_restored)(part, one, roles, how)
+            for part, one in zip(self.data.to_delayed(), new, strict=True)
+        ]
+        return dd.from_delayed(
+            parts, meta=meta.iloc[:0], divisions=self.data.divisions, verify_meta=False
+        )
+
+    def labels(self, new: list[Any]) -> dd.Series:
+        """The group of each record, -1 if it is left out."""
+        meta = pd.Series(np.empty(0, np.int64), self.data._meta.index, name="group")
+        parts = [
+            delayed(_labels)(part, one)
+            for part, one in zip(self.data.to_delayed(), new, strict=True)
+        ]
+        return dd.from_delayed(parts, meta=meta, divisions=self.data.divisions, verify_meta=False)
+
+
+def _restored(frame: pd.DataFrame, new: Returned, roles: Roles, how: How) -> pd.DataFrame:
+    if not len(frame):
+        kinds = dict.fromkeys(roles.columns, np.float64)
+        return frame.astype(kinds)
+    table = read(frame, roles.columns)
+    return table.rebuild(new.values, new.kept, how.keep_integers)
+
+
+def _labels(frame: pd.DataFrame, new: Returned) -> pd.Series:
+    labels = np.full(len(frame), -1)
+    labels[new.kept] = new.groups
+    return pd.Series(labels, frame.index, name="group")
+
+
+class Files:
+    """Parquet files, each a partition, to be written under the same names."""
+
+    def __init__(self, given: Paths) -> None:
+        self.paths = _expanded(given)
+        schemas = [_schema(path) for path in self.paths]
+        self.names = schemas[0].names
+        for path, schema in zip(self.paths, schemas, strict=True):
+            if schema.names != self.names or schema.types != schemas[0].types:
+                raise InputError(
+                    f"{path} has other columns or types than {self.paths[0]}: protect files of one "
+                    "kind together"
+                )
+        if len(set(self.names)) < len(self.names):
+            raise InputError(f"two columns of {self.paths[0]} have the same name: rename one")
+        self.where = list(map(str, self.paths))
+        kinds = {field.name: pd.ArrowDtype(field.type) for field in schemas[0]}
+        self.example = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+
+    def parts(self, roles: Roles) -> list[Any]:
+        """The columns that are used, file by file."""
+        return [delayed(_columns)(path, roles.used) for path in self.paths]
+
+    def written(
+        self,
+        new: list[Any],
+        roles: Roles,
+        how: How,
+        folder: Path,
+        drop: Sequence[str],
+        group_column: str | None,
+    ) -> list[Any]:
+        """Tasks that write each file, and return its SSE."""
+        return [
+            delayed(_write)(path, one, roles, how, folder / path.name, list(drop), group_column)
+            for path, one in zip(self.paths, new, strict=True)
+        ]
+
+
+def _expanded(given: Paths) -> list[Path]:
+    several = [given] if isinstance(given, (str, os.PathLike)) else given
+    found: list[Path] = []
+    for path in several:
+        text = os.fspath(path)
+        if os.path.isdir(text):
+            text = os.path.join(glob.escape(text), "*.parquet")
+        matches = sorted(glob.glob(text)) if glob.has_magic(text) else [text]
+        if not matches:
+            raise InputError(f"no file is at {text}: give Parquet files, or a directory of them")
+        found += map(Path, matches)
+    names = [path.name for path in found]
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(f"two files are called {twice[0]}: their copies would be one; rename one")
+    return found
+
+
+def _schema(path: Path) -> pa.Schema:
+    try:
+        return pq.read_schema(path)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or 'no Parquet file'}") from None
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"{path} cannot be read as Parquet: on several workers only Parquet files are taken"
+        ) from None
+
+
+def _columns(path: Path, names: list[Any]) -> pd.DataFrame:
+    try:
+        with path.open("rb") as file:
+            return pq.ParquetFile(file).read(columns=names).to_pandas(types_mapper=pd.ArrowDtype)
+    except FileNotFoundError:
+        raise InputError(
+            f"a worker does not find {path}: files must be where all workers can read them"
+        ) from None
+
+
+def _write(
+    path: Path,
+    new: Returned,
+    roles: Roles,
+    how: How,
+    target: Path,
+    drop: list[str],
+    group_column: str | None,
+) -> float:
+    """Write a file with what is published, compare it with what was to be written."""
+    file = DataFile(path, read_table(path, "Parquet"), None)
+    numbers = file.with_numbers(roles.columns)
+    if len(new.kept) or file.table.num_rows:
+        protected = read(numbers, roles.columns).rebuild(new.values, new.kept, how.keep_integers)
+    else:
+        protected = pa.table(dict.fromkeys(roles.columns, pa.array([], pa.float64())))
+    mask = np.zeros(file.table.num_rows, dtype=bool)
+    mask[new.kept] = True
+    added = {} if group_column is None else {group_column: new.groups}
+    changed = file.replaced(
+        protected, roles.columns, None if mask.all() else mask, drop=drop, added=added
+    )
+    write_file(changed, target, target)
+    if changed.table.num_rows:
+        verify(target, target, changed, [], how.k)
+    return new.sse
+
+
+@contextmanager
+def whole_folder(target: Path, sources: Sequence[Path], force: bool) -> Iterator[Path]:
+    """Yield a new folder beside the target, which takes its place if all goes well."""
+    real = Path(os.path.realpath(target))
+    if real.exists() and not real.is_dir():
+        raise InputError(f"{target} is a file: several files are written to a directory")
+    if any(real in Path(os.path.realpath(source)).parents for source in sources):
+        raise InputError(f"{target} holds the files to protect: give another directory")
+    there = list(real.iterdir()) if real.is_dir() else []
+    if there and not force:
+        raise InputError(f"{target} is not empty: give another directory, or --force to replace it")
+    if any(path.suffix != ".parquet" for path in there):
+        raise InputError(f"{target} holds more than Parquet files: give another directory")
+    new, old = (real.with_name(f".{real.name}.{os.getpid()}.{part}") for part in ("new", "old"))
+    try:
+        try:
+            new.mkdir()
+        except OSError as error:
+            raise InputError(f"{target} cannot be written: {error.strerror}") from None
+        yield new
+        if real.exists():
+            os.replace(real, old)
+        os.replace(new, real)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def disk_is_full(error: BaseException) -> bool:
+    """Whether an error, or what caused it, is a full disk."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if getattr(seen, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        if "No space left on device" in str(seen):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
