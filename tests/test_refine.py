@@ -156,6 +156,14 @@ def test_engines_refine_alike(kind):
     assert fast.tolist() == slow.tolist()
 
 
+@pytest.mark.parametrize("library", ARRAY_LIBRARIES)
+def test_other_arrays_are_refined_alike(library):
+    xp = pytest.importorskip(library)
+    points, start = make_table("random", 50, 3, 0), random_groups(50, 3, 0)
+    ours = refine_points(xp.asarray(points), start, 3, steps=10).labels
+    assert ours.tolist() == refine_points(points, start, 3, steps=10).labels.tolist()
+
+
 def test_cells_are_never_crossed():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(400, 2))

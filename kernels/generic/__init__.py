@@ -3,7 +3,7 @@
 It is the reference for the other engines, which must return the same partitions to the label.
 What it promises, and they must keep: sums are correctly rounded (`sums.Total`), squared
 distances are in difference form with the variables added in order, and ties go to the lowest
-record index.
+record index. Only annealing is in plain Python on the host, with an order of sums of its own.
 """
 
 from .annealing import anneal
