@@ -26,7 +26,7 @@ from microagg_gpu import METHODS, InputError, measures, microaggregate
 from microagg_gpu.console import method_options, parse, phases, split
 from microagg_gpu.result import named
 
-from .experiments_data import CLUSTERS, EXPERIMENTS, KINDS, UB, Row, draw
+from .experiments_data import CLUSTERS, EXPERIMENTS, KINDS, UB, Row, draw, shown
 from .experiments_report import write_report
 from .measure import gpu, ours
 from .ours import METHODS_2005
@@ -170,7 +170,7 @@ def run(options: argparse.Namespace, store: Store) -> None:
 
 def as_line(row: Row) -> str:
     """A measurement in a line."""
-    where = " ".join(f"{name}={row[name]:g}" for name in KINDS if name in row)
+    where = " ".join(f"{name}={shown(row[name])}" for name in KINDS if name in row)
     seconds = f"  {row['seconds']:.3f} s" if "seconds" in row else ""
     return f"{row['experiment']} {where} seed={row['seed']} {row['method']}: loss " + (
         f"{row['loss']:.4f} %{seconds}"
@@ -206,7 +206,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         if name == "report":
             continue
         for parameter, values in getattr(EXPERIMENTS.get(name), "full", {}).items():
-            usual = ",".join(f"{value:g}" for value in values)
+            usual = ",".join(map(str, values))
             add(f"--{parameter}" if parameter != "k" else "-k", help=f"one or several ({usual})")
         add("--methods", help='such as "D,C,M,M-d,M-c,UB,mdav,vmdav gamma=0.5"')
         add("--engine", default="cpu", help="cpu, generic or cuda (cpu)")

@@ -157,15 +157,22 @@ class Curves:
 
     def label(self, x: float) -> str:
         """A value of the varied parameter, with its name."""
-        return f"{self.varied} = {x:,g}"
+        return f"{self.varied} = {shown(x)}"
 
     def setting(self) -> str:
         """What is held, and where it was measured."""
         first = self.rows[0]
         held = [
-            f"{name} = {first[name]:,g}" for name in KINDS if name in first and name != self.varied
+            f"{name} = {shown(first[name])}"
+            for name in KINDS
+            if name in first and name != self.varied
         ]
         return f"{', '.join(held)}; {first['engine']} engine, {first['machine']}"
+
+
+def shown(x: float) -> str:
+    """A value of a parameter as text."""
+    return f"{x:,}" if isinstance(x, int) else f"{x:g}"
 
 
 def power(xs: Iterable[float], ys: Iterable[float]) -> float:

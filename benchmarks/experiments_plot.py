@@ -81,7 +81,15 @@ def losses(axes: list[Any], curves: Curves, every_k: list[Curves]) -> None:
             if other != method:
                 one.plot(xs, [median(v) for v in values], color=OTHERS, linewidth=1, zorder=1)
         xs, values = curves.curve(method)
-        draw_ours(one, xs, values, color=OURS, marker="o", markersize=4, label="ours")
+        draw_ours(
+            one,
+            xs,
+            values,
+            color=OURS,
+            marker="o",
+            markersize=4,
+            label="ours (band: range over seeds)",
+        )
         if printed := curves.printed(method):
             draw_printed(one, printed)
         scale_x(one, curves)

@@ -14,6 +14,7 @@ from .experiments_data import (
     Row,
     printed_power,
     settings,
+    shown,
 )
 from .experiments_plot import plot
 from .papers import write
@@ -37,7 +38,8 @@ def write_report(rows: list[Row], machines: dict[str, dict[str, str]], where: Pa
                 found = list(checks(curves, every_k))
                 summary.append(f"- {sentence(curves, found)}")
                 sections += section(curves, every_k, found, picture.name)
-    write(where / "experiments.md", "\n".join([*heading(rows, machines), *summary, *sections]))
+    text = "\n".join([*heading(rows, machines), *summary, *sections])
+    write(where / "experiments.md", f"{text}\n")
     return [where / "experiments.md", *pictures]
 
 
@@ -51,10 +53,10 @@ def section(
     lines += time_lines(curves) if curves.timed else loss_lines(curves)
     if curves.name == "separation" and len(every_k) > 1:
         lines += ["", *k_lines(every_k)]
-    lines += ["", f"![{curves.experiment.title}]({picture})", ""]
+    lines += ["", f"![{curves.experiment.title}]({picture})"]
     if found:
-        lines += table(("section 4.3 of the paper says", "ours", ""), found)
-    return [*lines, ""]
+        lines += ["", *table(("section 4.3 of the paper says", "ours", ""), found)]
+    return lines
 
 
 def heading(rows: list[Row], machines: dict[str, dict[str, str]]) -> list[str]:
@@ -190,7 +192,7 @@ def time_lines(curves: Curves) -> list[str]:
     for x in sorted({*curves.xs, *(x for printed in columns.values() for x in printed)}):
         times = [curves.values(method, x, what) for method, what, _ in ours]
         cells = [figure(median(one)) if one else "-" for one in times]
-        lines.append([f"{x:,g}", *(p.get(x, "-") for p in columns.values()), *cells])
+        lines.append([shown(x), *(p.get(x, "-") for p in columns.values()), *cells])
     fits = [printed_power(printed) for printed in columns.values()]
     fits += [curves.growth(method, what) for method, what, _ in ours]
     lines.append([f"grows as {curves.varied} to the power", *(figure(fit, 2) for fit in fits)])
