@@ -30,7 +30,13 @@ def methods() -> str:
     for name, method in METHODS.items():
         variables = "one" if method.univariate else "any"
         link = f"[`{name}`](#method-{name})"
-        row = [link, method.paper, variables, method.cost, method.sizes.replace("-", "−")]
+        row = [
+            link,
+            method.paper,
+            variables,
+            method.cost,
+            method.sizes.replace("-", "\N{MINUS SIGN}"),
+        ]
         lines.append(f"| {' | '.join(row)} |".replace("^2", "²").replace("^3", "³"))
     return "\n".join(lines)
 
