@@ -5,7 +5,7 @@ up with zeros to a multiple of four.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
+from functools import cache, reduce
 from operator import add
 from typing import NamedTuple
 
@@ -55,10 +55,17 @@ def anneal(
 
     if count == 1:
         return work(0)
-    # Threads of Numba's wait for each other without sleep: on a busy machine that wastes most of
-    # the time they get.
-    with ThreadPoolExecutor(get_num_threads()) as pool:
-        return reduce(add, pool.map(work, range(count)))
+    return reduce(add, _threads(get_num_threads()).map(work, range(count)))
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Threads that sleep while they wait.
+
+    Numba's own wait for each other at the end of a loop without sleep: on a busy machine that
+    wastes most of the time they get.
+    """
+    return ThreadPoolExecutor(count)
 
 
 @entry()
