@@ -26,6 +26,7 @@ from microagg_gpu.datasets import clusters, fetch, simulated
 
 from .loss_report import report
 from .ours import data_home
+from .papers import write
 from .simulations import upper_bound
 
 RESULTS = Path(__file__).with_name("results") / "loss.json"
@@ -36,19 +37,20 @@ SLOW_TSP = 1500  # records
 
 
 class Runs:
-    """Results by name, saved after each."""
+    """Results by name, saved in a JSON file after each."""
 
-    def __init__(self, fresh: bool) -> None:
-        self.done: dict[str, dict[str, float]] = {}
-        if RESULTS.exists() and not fresh:
-            self.done = json.loads(RESULTS.read_text(encoding="utf-8"))
+    def __init__(self, fresh: bool, path: Path = RESULTS) -> None:
+        self._path = path
+        self.done: dict[str, dict[str, Any]] = {}
+        if path.exists() and not fresh:
+            self.done = json.loads(path.read_text(encoding="utf-8"))
 
-    def __call__(self, name: str, run: Callable[[], dict[str, float]]) -> dict[str, float]:
+    def __call__(self, name: str, run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         if name not in self.done:
             start = time.perf_counter()
             self.done[name] = run() | {"took": round(time.perf_counter() - start, 2)}
             print(name, self.done[name], flush=True)
-            RESULTS.write_text(json.dumps(self.done, indent=1) + "\n", encoding="utf-8")
+            write(self._path, json.dumps(self.done, indent=1) + "\n")
         return self.done[name]
 
 
@@ -148,7 +150,7 @@ def main() -> None:
     if "million" in parts:
         million(runs)
     text = report(runs.done)
-    RESULTS.with_suffix(".md").write_text(text, encoding="utf-8")
+    write(RESULTS.with_suffix(".md"), text)
     print(text)
 
 

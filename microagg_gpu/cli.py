@@ -14,10 +14,10 @@ import typer
 
 from . import InputError, compare, microaggregate
 from .api import risk_map
+from .cluster import one_file, protect_parts, refuse_given
 from .console import clear_errors, column_weights, method_options, parse, phases, split, stop
 from .files import (
     check_ending,
-    check_target,
     group_sizes,
     read_file,
     verify,
@@ -28,6 +28,7 @@ from .options import (
     FILES,
     Aggregate,
     AsTheyAre,
+    Block,
     Bound,
     By,
     Columns,
@@ -47,10 +48,14 @@ from .options import (
     Page,
     Refine,
     RefineSteps,
+    Repair,
+    Scheduler,
     Seed,
     SmallStrata,
     Source,
+    Sources,
     Weight,
+    Workers,
 )
 from .plots import check_plot, plot_map
 from .printed import (
@@ -62,9 +67,10 @@ from .printed import (
     show_result,
     stdout,
 )
-from .report import describe, page
+from .report import describe
 from .report.pairs import match
 from .roles import find_roles, published, views
+from .targets import check_targets, write_report, write_text
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
@@ -119,12 +125,20 @@ def _microagg(
     `--refine 30` does so from the groups of any method.
 
     `microagg protect companies.csv -k 3 --method vmdav --option gamma=0.5 -o out.csv
-    --plot groups.png` takes another method, with an option, and draws the groups."""
+    --plot groups.png` takes another method, with an option, and draws the groups.
+
+    `microagg protect survey/*.parquet -k 5 --columns turnover,staff -o protected/ --workers 4`
+    protects the records of many files together; with `--scheduler tcp://...` on many machines."""
 )
 def protect(
-    source: Source,
+    sources: Sources,
     k: K,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The protected file to write.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="The protected file to write; with workers a directory."
+        ),
+    ],
     method: Annotated[str, typer.Option(help="See `microagg methods` for the names.")] = "mdav",
     columns: Columns = None,
     by: By = None,
@@ -163,6 +177,10 @@ def protect(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = ".",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    block: Block = 100_000,
+    repair: Repair = 20,
     force: Force = False,
 ) -> None:
     """Replace each record by the mean of a group of at least k that are alike.
@@ -173,7 +191,28 @@ def protect(
     with clear_errors(), phases() as phase:
         taken = list(inspect.signature(microaggregate).parameters)
         options = method_options(method, option or [], taken)
-        targets = _check_targets([source], [output, report, json_file, plot], force)
+        settings: dict[str, Any] = {
+            "standardize": not no_standardize, "weights": column_weights(column_weight),
+            "device": device, "seed": seed, "missing": missing, "small_strata": small_strata,
+            "aggregate": aggregate, "keep_integers": keep_integers,
+        }  # fmt: skip
+        if workers is not None or scheduler is not None:
+            alone = {
+                "--ordinal": ordinal, "--nominal": nominal, "--refine": refine,
+                "--refine-steps": refine_steps, "--bound": bound, "--report": report,
+                "--json": json_file, "--plot": plot, "--delimiter": delimiter,
+                "--encoding": encoding,
+            }  # fmt: skip
+            refuse_given(alone)
+            protect_parts(
+                sources, output, workers, scheduler, phase, k=k, method=method,
+                columns=split(columns) or None, by=split(by), sampling_weight=weight,
+                drop=split(drop), group_column=group_column, force=force, block=block,
+                repair=repair, **settings, **options,
+            )  # fmt: skip
+            return
+        source = one_file(sources)
+        targets = check_targets([source], [output, report, json_file, plot], force)
         check_ending(output)
         if plot is not None:
             check_plot(plot, method)
@@ -183,11 +222,6 @@ def protect(
             file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
             dropped = file.resolve(split(drop))
             table, roles = find_roles(file, columns, by, weight, ordinal, nominal, dropped, missing)
-        settings: dict[str, Any] = {
-            "standardize": not no_standardize, "weights": column_weights(column_weight),
-            "device": device, "seed": seed, "missing": missing, "small_strata": small_strata,
-            "aggregate": aggregate, "keep_integers": keep_integers,
-        }  # fmt: skip
         with ExitStack() as bars:
             tell = bars.enter_context(phase(f"{method}, k={k}"))
             watch = None
@@ -220,7 +254,7 @@ def protect(
                     made["Columns left out"] = ", ".join(dropped)
                     made["Lower bound"] = certified(least_loss)
                     content = result.report(made=made, alternatives=alternatives, progress=tell)
-                _write_report(files, content, report, json_file)
+                write_report(files, content, report, json_file)
         touched = {*result.names, *dropped}
         others = [name for name in file.table.column_names if name not in touched]
         show_result(result, strata, least, others, targets, least_loss)
@@ -273,7 +307,7 @@ def compare_methods(
         sizes = [parse("k", int, one) for one in split(k)]
         if not sizes or not split(methods):
             raise InputError("nothing to compare: give one k and one method, or more")
-        targets = _check_targets([source], [plot, json_file], force)
+        targets = check_targets([source], [plot, json_file], force)
         if plot is not None:
             check_plot(plot)
         with phase(f"reading {source.name}"):
@@ -291,7 +325,7 @@ def compare_methods(
             if plot is not None:
                 plot_map(rows, files.enter_context(whole_file(plot)), title=source.name)
             if json_file is not None:
-                _write_text(files, json.dumps(list(rows), indent=2), json_file)
+                write_text(files, json.dumps(list(rows), indent=2), json_file)
         show_comparison(rows)
         if targets:
             stdout().print(f"written: {', '.join(map(str, targets))}")
@@ -376,7 +410,7 @@ def report(
     The report tells of the original records: do not publish it.
     """
     with clear_errors(), phases() as phase:
-        targets = _check_targets([original, protected], [output, json_file], force)
+        targets = check_targets([original, protected], [output, json_file], force)
         how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         with phase(f"reading {original.name}"):
             before = read_file(original, **how)  # type: ignore[arg-type]
@@ -396,7 +430,7 @@ def report(
                 alternatives=alternatives, progress=tell,
             )  # fmt: skip
         with ExitStack() as files:
-            _write_report(files, content, output, json_file)
+            write_report(files, content, output, json_file)
         for sentence in content["summary"]:
             stdout().print(sentence)
         stdout().print(f"written: {', '.join(map(str, targets))}")
@@ -412,27 +446,6 @@ def list_methods() -> None:
 def info() -> None:
     """Print versions, engines, devices and threads."""
     show_info()
-
-
-def _check_targets(sources: list[Path], targets: list[Path | None], force: bool) -> list[Path]:
-    """The files that will be written, each checked before any work is done."""
-    given = [target for target in targets if target is not None]
-    for i, target in enumerate(given):
-        check_target(target, [*sources, *given[:i]], force)
-    return given
-
-
-def _write_report(
-    files: ExitStack, content: dict[str, Any], html: Path | None, json_file: Path | None
-) -> None:
-    if html is not None:
-        _write_text(files, page(content), html)
-    if json_file is not None:
-        _write_text(files, json.dumps(content, indent=2, allow_nan=False), json_file)
-
-
-def _write_text(files: ExitStack, text: str, target: Path) -> None:
-    files.enter_context(whole_file(target)).write_text(text, encoding="utf-8")
 
 
 def main() -> None:

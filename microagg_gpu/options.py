@@ -7,6 +7,35 @@ import typer
 
 FILES = "CSV (also .gz, .bz2, .zst, .lz4), Parquet or Arrow"
 Source = Annotated[Path, typer.Argument(metavar="FILE", help=f"Data file with a header: {FILES}.")]
+Sources = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help=f"Data file with a header: {FILES}. With --workers or --scheduler Parquet files, or a "
+        "directory of them.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Protect several Parquet files as one, by so many processes (Dask)."
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="tcp://...", help="The same on a Dask cluster that runs already."),
+]
+Block = Annotated[
+    int,
+    typer.Option(metavar="N", help="With these: the most records that a worker groups at once."),
+]
+Repair = Annotated[
+    int,
+    typer.Option(
+        metavar="STEPS",
+        help="With these: how long groups are refined where blocks meet, for each record.",
+    ),
+]
 K = Annotated[int, typer.Option("-k", help="The least number of records in a group.")]
 Columns = Annotated[
     str | None,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from math import floor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -65,6 +66,10 @@ def show_result(
         "not protected": ", ".join(others),
         "written": ", ".join(map(str, written)),
     }
+    _show(rows)
+
+
+def _show(rows: dict[str, str]) -> None:
     lines = Table(box=None, show_header=False)
     lines.add_column(style="dim", no_wrap=True)
     lines.add_column()
@@ -72,6 +77,26 @@ def show_result(
         if text:
             lines.add_row(name, text, style="bold" if name == "loss" else "")
     stdout().print(lines)
+
+
+def show_parts(result: Any) -> None:
+    """Print what was done to files on several workers, a `DistributedResult`."""
+    each = f"{result.smallest} to {result.largest}"
+    written = result.protected
+    rows = {
+        "method": named(result.method, result.options),
+        "records": f"{result.records} of {len(result.names)} variables, k = {result.k}",
+        "left out": _left_out(result),
+        "groups": f"{result.groups} of {each} records",
+        "loss": f"{result.loss:.4f} %",
+        "blocks": str(result.blocks)
+        + (f"; {result.repaired} records repaired at borders" if result.repaired else ""),
+        "time": f"{result.seconds:.2f} s",
+        "protected": ", ".join(result.names),
+        "checked": f"in the files, each record is one of at least {result.alike} that are alike",
+        "written": f"{len(written)} files in {written[0].parent}",
+    }
+    _show(rows)
 
 
 def certified(bound: Bound | None) -> str:
@@ -93,7 +118,7 @@ def _alike(result: Result, strata: Sequence[str], least: int) -> str:
     return text + (", but not within the strata that were merged" if result.merged else "")
 
 
-def _left_out(result: Result) -> str:
+def _left_out(result: Any) -> str:
     parts = [f"{result.dropped} with missing values"] if result.dropped else []
     parts += [f"{result.suppressed} of too small strata or patterns"] if result.suppressed else []
     return ", ".join(parts)

@@ -59,7 +59,11 @@ class Job:
             delayed(tasks.describe)(part, self.roles, where)
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
-        return self.gather("reading", work)
+        found = self.gather("reading", work)
+        for one in found:
+            if isinstance(one, InputError):
+                raise one
+        return found
 
     def _records(self, codes: dict[Key, int]) -> list[Any]:
         return [

@@ -168,10 +168,10 @@ def _write(
     """Write a file with what is published, compare it with what was to be written."""
     file = DataFile(path, read_table(path, "Parquet"), None)
     numbers = file.with_numbers(roles.columns)
-    if len(new.kept) or file.table.num_rows:
+    if file.table.num_rows:
         protected = read(numbers, roles.columns).rebuild(new.values, new.kept, how.keep_integers)
     else:
-        protected = pa.table(dict.fromkeys(roles.columns, pa.array([], pa.float64())))
+        protected = pa.table({c: _no_values(numbers[c], how) for c in roles.columns})
     mask = np.zeros(file.table.num_rows, dtype=bool)
     mask[new.kept] = True
     added = {} if group_column is None else {group_column: new.groups}
@@ -182,6 +182,14 @@ def _write(
     if changed.table.num_rows:
         verify(target, target, changed, [], how.k)
     return new.sse
+
+
+def _no_values(column: pa.ChunkedArray, how: How) -> pa.ChunkedArray:
+    """A column of a file without records, in the type that those of other files get."""
+    kept = pa.types.is_float32(column.type) or (
+        how.keep_integers and pa.types.is_integer(column.type)
+    )
+    return column if kept else column.cast(pa.float64())
 
 
 @contextmanager

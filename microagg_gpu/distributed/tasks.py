@@ -162,10 +162,16 @@ def _cells(frame: pd.DataFrame, values: np.ndarray, roles: Roles) -> tuple[np.nd
     return cell.reshape(-1), keys
 
 
-def describe(frame: pd.DataFrame, roles: Roles, where: str) -> Described:
-    """Count the records of a partition and what is missing, and take the moments of its cells."""
+def describe(frame: pd.DataFrame, roles: Roles, where: str) -> Described | InputError:
+    """Count the records of a partition and what is missing, and take the moments of its cells.
+
+    What cannot be read is returned as an error: to repeat the task would not mend it.
+    """
     d = len(roles.columns)
-    table = _read(frame, roles, where)
+    try:
+        table = _read(frame, roles, where)
+    except InputError as error:
+        return error
     if table is None:
         return Described(0, 0, np.zeros(d, dtype=np.int64), np.ones(d, dtype=bool), {})
     values = table.values

@@ -1,0 +1,120 @@
+"""The command ``microagg protect`` on several workers: a cluster for it, and what it shows."""
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from .console import Phases
+from .errors import InputError
+from .printed import show_parts
+
+
+def one_file(sources: Sequence[Path]) -> Path:
+    """The only file that is given."""
+    if len(sources) > 1 or sources[0].is_dir():
+        what = f"{len(sources)} files are" if len(sources) > 1 else f"{sources[0]} is a directory,"
+        raise InputError(
+            f"{what} given, which are protected as one by several workers: add --workers "
+            f"{os.cpu_count() or 2}, or --scheduler with the address of a Dask cluster"
+        )
+    return sources[0]
+
+
+def refuse_given(options: Mapping[str, Any]) -> None:
+    """Refuse options that are for one machine only."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise InputError(
+            f"{', '.join(given)} cannot be used with --workers or --scheduler: leave it out, or "
+            "protect one file without them"
+        )
+
+
+def protect_parts(
+    sources: Sequence[Path],
+    output: Path,
+    workers: int | None,
+    scheduler: str | None,
+    phase: Phases,
+    **given: Any,
+) -> None:
+    """Protect Parquet files as one, and print what was done.
+
+    Parameters
+    ----------
+    sources : sequence of Path
+        Files, or directories of them.
+    output : Path
+        The directory to write.
+    workers, scheduler
+        How many processes to start, or where a cluster is.
+    phase : Phases
+        Bars on the terminal.
+    **given
+        Arguments of `microagg_gpu.distributed.microaggregate`.
+    """
+    try:
+        from . import distributed
+    except ImportError as error:
+        raise InputError(str(error)) from None
+    with ExitStack() as bars, _client(workers, scheduler, output) as client:
+        now: list[Any] = ["", None]
+
+        def tell(name: str, fraction: float) -> None:
+            if name != now[0]:
+                bars.close()
+                now[:] = name, bars.enter_context(phase(name))
+            if now[1] is not None:
+                now[1](fraction)
+
+        result = distributed.microaggregate(
+            sources, output=output, client=client, progress=tell, **given
+        )
+        bars.close()
+    show_parts(result)
+
+
+@contextmanager
+def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterator[Any]:
+    """A client of the cluster that is named, or of one that lasts as long."""
+    from distributed import Client, LocalCluster
+
+    if workers is not None and scheduler is not None:
+        raise InputError("--workers starts a cluster and --scheduler names one: give one of them")
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"no Dask scheduler answers at {scheduler}: {str(error) or 'time is out'}"
+            ) from None
+        with client:
+            yield client
+        return
+    cores = os.cpu_count() or 1
+    if workers is None or not 1 <= workers <= 1024:
+        raise InputError(f"--workers {workers} cannot be: give a number of processes, as {cores}")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    home = output.resolve().parent
+    if not home.is_dir():
+        raise InputError(f"{output} cannot be written: {home} is not a directory")
+    # Records on their way lie on the disk that the output will be on.
+    with (
+        tempfile.TemporaryDirectory(
+            prefix=".microagg-", dir=home, ignore_cleanup_errors=True
+        ) as lie,
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            local_directory=lie,
+            silence_logs=logging.CRITICAL,
+            env={"NUMBA_NUM_THREADS": str(max(1, cores // workers))},
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client

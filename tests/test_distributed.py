@@ -1,0 +1,381 @@
+"""Microaggregation on a Dask cluster: the same promises as on one machine."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import in_empty_directory, process, refuse, run  # noqa: F401
+
+pytest.importorskip("distributed")
+pytest.importorskip("pandas")
+
+import dask.dataframe as dd
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from distributed import Client, LocalCluster
+
+from microagg_gpu import InputError, measures
+from microagg_gpu import microaggregate as alone
+from microagg_gpu.distributed import api, microaggregate, sources
+
+VARIABLES = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers in this process."""
+    with Client(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as client:
+        yield client
+
+
+def table(n=1200, seed=0):
+    """Records with whole numbers, strata, weights and columns to be left alone."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    frame["c"] = rng.integers(0, 1000, n)
+    frame["region"] = rng.choice(["north", "south", "west"], n)
+    frame["w"] = rng.uniform(1, 5, n)
+    frame["id"] = np.arange(n)[::-1]
+    return frame.set_index(pd.Index(np.arange(n) * 3, name="key"))
+
+
+def gaps(frame, seed=1):
+    """The same with values missing in two variables."""
+    rng = np.random.default_rng(seed)
+    return frame.assign(
+        a=frame["a"].mask(rng.random(len(frame)) < 0.2), b=frame["b"].mask(frame["a"] > 1)
+    )
+
+
+def assert_k(frame, columns, k):
+    """Counted by pandas: each record is one of k that are alike."""
+    assert frame.groupby(columns, dropna=False).size().min() >= k
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"method": "vmdav", "gamma": 0.5},
+        {"method": "kward", "ranking": "fpc"},
+        {"by": ["region"], "sampling_weight": "w"},
+        {"keep_integers": True, "aggregate": "median"},
+        {"missing": "pattern", "by": ["region"]},
+        {"missing": "drop"},
+        {"standardize": False, "weights": {"a": 2.0, "c": 0.01}},
+    ],
+    ids=str,
+)
+def test_one_block_is_what_one_machine_does(client, given):
+    frame = gaps(table()) if "missing" in given else table()
+    ours = microaggregate(
+        dd.from_pandas(frame, npartitions=5), 4, columns=VARIABLES, client=client, **given
+    )
+    theirs = alone(frame, 4, columns=VARIABLES, **given)
+    assert ours.blocks == 1
+    assert ours.loss == pytest.approx(theirs.loss, rel=1e-9)
+    assert (ours.groups, ours.dropped) == (len(theirs.sizes), theirs.dropped)
+    protected = ours.protected.compute()
+    pd.testing.assert_frame_equal(
+        protected, theirs.protected, check_exact=False, rtol=1e-12, check_dtype=False
+    )
+    assert protected[VARIABLES].dtypes.tolist() == theirs.protected[VARIABLES].dtypes.tolist()
+
+
+@pytest.mark.parametrize("repair", [0, 20])
+@pytest.mark.parametrize("missing", ["error", "pattern"])
+def test_several_blocks_keep_every_promise(client, repair, missing):
+    frame = gaps(table()) if missing == "pattern" else table()
+    data = dd.from_pandas(frame, npartitions=3)
+    result = microaggregate(
+        data, 4, columns=VARIABLES, by=["region"], missing=missing, block=100, repair=repair,
+        client=client,
+    )  # fmt: skip
+    assert result.blocks > 6
+    assert bool(result.repaired) == bool(repair)
+    protected, labels = result.protected.compute(), result.labels.compute()
+    assert result.protected.divisions == data.divisions
+    assert list(protected.columns) == list(frame.columns)
+    assert protected.index.equals(frame.index)
+    assert labels.index.equals(frame.index)
+    pd.testing.assert_series_equal(protected["id"], frame["id"])
+    assert_k(protected, ["region", *VARIABLES], 4)
+    sizes = np.bincount(labels)
+    assert (len(sizes), sizes.min(), sizes.max()) == (
+        result.groups, result.smallest, result.largest,
+    )  # fmt: skip
+    assert frame.groupby(labels)["region"].nunique().max() == 1
+    means = frame[VARIABLES].groupby(labels).transform("mean")
+    np.testing.assert_allclose(protected[VARIABLES], means, rtol=1e-9)
+    scaled = (frame[VARIABLES] - frame[VARIABLES].mean()) / frame[VARIABLES].std(ddof=0)
+    loss = measures.information_loss(scaled.fillna(0).to_numpy(), labels.to_numpy())
+    assert result.loss == pytest.approx(loss, rel=1e-9)
+
+
+def test_borders_are_repaired(client):
+    data = dd.from_pandas(table(3000), npartitions=2)
+    given = {"columns": VARIABLES, "block": 300, "client": client}
+    plain, repaired = (microaggregate(data, 5, repair=r, **given) for r in (0, 20))
+    assert repaired.loss < plain.loss
+    assert 0 < repaired.repaired < 3000
+
+
+def test_the_number_of_workers_does_not_matter(client):
+    frame = table()
+    given = {"columns": VARIABLES, "block": 200}
+    two = microaggregate(dd.from_pandas(frame, npartitions=2), 4, client=client, **given)
+    labels = two.labels.compute()
+    with Client(n_workers=1, processes=False, dashboard_address=":0") as other:
+        one = microaggregate(dd.from_pandas(frame, npartitions=2), 4, client=other, **given)
+        assert one.labels.compute().equals(labels)
+        assert one.loss == two.loss
+
+
+def test_thousands_of_equal_records_are_dealt_out(client):
+    frame = pd.DataFrame({"a": np.repeat([0.0, 1.0], [900, 100]), "b": 2.0})
+    result = microaggregate(dd.from_pandas(frame, npartitions=2), 5, block=100, client=client)
+    assert result.blocks > 3
+    assert result.loss == 0.0
+    pd.testing.assert_frame_equal(result.protected.compute(), frame)
+
+
+# Files
+
+
+def write_files(frame, folder="in", parts=3):
+    """Parquet files, one of them empty, with types and notes that pandas would lose."""
+    whole = pa.Table.from_pandas(frame.reset_index(drop=True), preserve_index=False)
+    whole = whole.set_column(2, "c", whole["c"].cast(pa.int16()))
+    whole = whole.set_column(3, "region", whole["region"].dictionary_encode().unify_dictionaries())
+    whole = whole.replace_schema_metadata({"source": "survey 2026"})
+    Path(folder).mkdir()
+    size = -(-len(frame) // parts)
+    for i in range(parts):
+        pq.write_table(whole.slice(i * size, size), f"{folder}/part-{i}.parquet")
+    pq.write_table(whole.slice(0, 0), f"{folder}/part-{parts}.parquet")
+    return whole
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+def test_files_in_and_out(client):
+    frame = gaps(table())
+    whole = write_files(frame)
+    result = microaggregate(
+        "in", 4, columns=VARIABLES, by=["region"], missing="pattern", keep_integers=True,
+        block=200, client=client, output="out", drop=["id"], group_column="g",
+    )  # fmt: skip
+    assert result.protected == [Path(f"out/part-{i}.parquet") for i in range(4)]
+    assert sorted(os.listdir()) == ["in", "out"]
+    after = pa.concat_tables([pq.read_table(path) for path in result.protected])
+    assert after.column_names == ["a", "b", "c", "region", "w", "g"]
+    assert after.schema.field("c").type == pa.int16()
+    assert after["region"].to_pylist() == whole["region"].to_pylist()
+    assert after["w"].equals(whole["w"])
+    assert after["a"].is_null().equals(pa.compute.is_null(whole["a"], nan_is_null=True))
+    for i, path in enumerate(result.protected):
+        before = pq.read_schema(f"in/part-{i}.parquet")
+        assert pq.read_schema(path).metadata[b"source"] == b"survey 2026"
+        assert pq.read_metadata(path).num_rows == pq.read_metadata(f"in/part-{i}.parquet").num_rows
+        assert pq.read_schema(path).field("region").type == before.field("region").type
+    written = after.to_pandas()
+    assert_k(written, ["region", *VARIABLES], 4)
+    assert (np.bincount(written["g"]) >= 4).all()
+    assert result.alike >= 4
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+def test_a_full_disk_leaves_nothing(client, monkeypatch):
+    write_files(table())
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sources, "write_file", full)
+    with pytest.raises(InputError, match="full: make room; nothing was written"):
+        microaggregate("in", 4, columns=VARIABLES, client=client, output="out")
+    assert os.listdir() == ["in"]
+
+
+def kill(client, cluster, phase, once, killed):
+    """A progress that, from the start of a phase, kills a worker that has work: once or always."""
+
+    def hunt():
+        while client.status == "running" and not (once and killed.is_set()):
+            for address, work in client.processing().items():
+                for nanny in cluster.workers.values():
+                    if work and nanny.worker_address == address and nanny.pid is not None:
+                        os.kill(nanny.pid, signal.SIGKILL)
+                        killed.set()
+            time.sleep(0.02)
+
+    def progress(name, fraction):
+        if name.startswith(phase) and fraction == 0:
+            threading.Thread(target=hunt, daemon=True).start()
+
+    return progress
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("once", [True, False])
+def test_a_worker_is_killed_in_the_middle(client, once):
+    frame = table(4000)
+    write_files(frame, parts=6)
+    killed = threading.Event()
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        Client(cluster) as frail,
+    ):
+        progress = kill(frail, cluster, "mdav in", once, killed)
+        given = {"columns": VARIABLES, "block": 500, "output": "out", "client": frail}
+        if once:  # Dask repeats what was lost
+            result = microaggregate("in", 5, progress=progress, **given)
+            after = pd.concat([pd.read_parquet(path) for path in result.protected])
+            assert after["id"].tolist() == frame["id"].tolist()
+            assert_k(after, VARIABLES, 5)
+            again = microaggregate("in", 5, **(given | {"output": "again", "client": client}))
+            assert again.loss == result.loss
+        else:  # it gives up
+            with pytest.raises(InputError, match=r"workers died .* nothing was written"):
+                microaggregate("in", 5, progress=progress, **given)
+            assert os.listdir() == ["in"]
+        assert killed.is_set()
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"k": 0}, "k=0 is too small"),
+        ({"k": 2000}, "k=2000 is more than the 1200 records"),
+        ({"method": "nope"}, "method 'nope' is unknown"),
+        ({"method": "individual"}, "individual ranking has no groups of whole records"),
+        ({"gamma": 1}, "has no option 'gamma'"),
+        ({"columns": ["a", "zz"]}, "column 'zz' is not in the data, which have: a, b, c"),
+        ({"columns": ["a", "a"]}, "column 'a' has two roles, or is named twice"),
+        ({"columns": ["a"], "by": ["a"]}, "column 'a' has two roles"),
+        ({"columns": ["region"]}, "partition 0: 1 of 1 columns are not numbers: 'region'"),
+        ({"block": 5}, "block=5 must be a whole number of 8 or more"),
+        ({"repair": -1}, "repair=-1 must be a whole number of 0 or more"),
+        ({"small_strata": "merge"}, "small_strata='merge' cannot be used here"),
+        ({"by": ["id"]}, "1200 of 1200 strata .* have fewer than k=4 records: id=0 .1."),
+        ({"output": "out"}, "output=, drop= and group_column= are for files"),
+        ({"aggregate": "mode"}, "aggregate='mode' cannot be used here"),
+        (
+            {"columns": ["a"], "sampling_weight": "b"},
+            "partition 0: .* sampling weights are missing, infinite, 0",
+        ),
+    ],
+    ids=str,
+)
+def test_bad_requests(client, given, message):
+    given = {"k": 4, "columns": VARIABLES} | given
+    with pytest.raises(InputError, match=message):
+        microaggregate(dd.from_pandas(table(), npartitions=2), client=client, **given)
+
+
+def test_missing_and_infinite_values_are_counted_over_all_partitions(client):
+    frame = gaps(table())
+    data = dd.from_pandas(frame, npartitions=3)
+    missing = frame["a"].isna().sum(), frame["b"].isna().sum()
+    with pytest.raises(
+        InputError, match=rf"{sum(missing)} values are missing, in column a \({missing[0]}\), b"
+    ):
+        microaggregate(data, 4, columns=VARIABLES, client=client)
+    frame = table().assign(a=np.inf)
+    with pytest.raises(InputError, match=r"partition \d: \d+ values are infinite, in column a"):
+        microaggregate(dd.from_pandas(frame, npartitions=3), 4, columns=VARIABLES, client=client)
+
+
+def test_without_a_client(monkeypatch):
+    def none():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(api, "default_client", none)
+    with pytest.raises(InputError, match="there is no Dask client: make one, as client ="):
+        microaggregate(dd.from_pandas(table(), npartitions=2), 4, columns=VARIABLES)
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+def test_bad_files(client):
+    write_files(table())
+    given = {"k": 4, "columns": VARIABLES, "client": client}
+    Path("note.txt").write_text("kept")
+    Path("text.parquet").write_text("a,b\n1,2\n")
+    pq.write_table(pa.table({"a": [1.0]}), "other.parquet")
+    for data, more, message in (
+        ("in", {}, "name a directory with output="),
+        ("nowhere/*.parquet", {"output": "out"}, "no file is at nowhere"),
+        ("nowhere.parquet", {"output": "out"}, "nowhere.parquet does not exist"),
+        ("text.parquet", {"output": "out"}, "cannot be read as Parquet"),
+        (["in", "other.parquet"], {"output": "out"}, "other.parquet has other columns or types"),
+        (["in", "in/part-0.parquet"], {"output": "out"}, "two files are called part-0.parquet"),
+        ("in", {"output": "in"}, "in holds the files to protect"),
+        ("in", {"output": "note.txt"}, "note.txt is a file"),
+        ("in", {"output": "no/where"}, "no/where cannot be written: No such file"),
+        ("in", {"output": ".", "force": True}, "holds"),
+        ("in", {"output": "out", "group_column": "a"}, "column 'a' is there already"),
+    ):
+        with pytest.raises(InputError, match=message):
+            microaggregate(data, **given, **more)
+    assert sorted(os.listdir()) == ["in", "note.txt", "other.parquet", "text.parquet"]
+
+
+# The command
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+def test_the_command_with_workers():
+    frame = table()
+    write_files(frame)
+    arguments = ["protect", *sorted(map(str, Path("in").glob("*"))), "-k", 4, "-o", "out"]
+    arguments += ["--columns", "a,b,c", "--drop", "id", "--workers", 1, "--block", 300]
+    done = process(*arguments)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert "1200 of 3 variables, k = 4" in done.stdout
+    assert "4 files in out" in done.stdout
+    assert sorted(os.listdir()) == ["in", "out"]
+    after = pd.concat([pd.read_parquet(path) for path in sorted(Path("out").glob("*"))])
+    assert_k(after, VARIABLES, 4)
+    assert after["w"].tolist() == frame["w"].tolist()
+    refuse("out is not empty: give another directory, or --force", *arguments)
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+def test_what_the_command_refuses():
+    write_files(table())
+    files = sorted(map(str, Path("in").glob("*")))
+    rest = ["-k", 4, "-o", "out", "--columns", "a,b,c"]
+    for message, *arguments in (
+        ("4 files are given, which are protected as one by several workers", *files, *rest),
+        ("in is a directory, given, which", "in", *rest),
+        (
+            "--bound, --plot cannot be used",
+            "in",
+            *rest,
+            "--workers",
+            2,
+            "--bound",
+            "--plot",
+            "x.png",
+        ),
+        ("--workers 0 cannot be", "in", *rest, "--workers", 0),
+        ("give one of them", "in", *rest, "--workers", 2, "--scheduler", "tcp://127.0.0.1:1"),
+        ("no Dask scheduler answers at here:1", "in", *rest, "--scheduler", "here:1"),
+    ):
+        result = run("protect", *arguments)
+        assert result.exit_code == 2, result.output
+        assert message in result.output
+        assert result.output.count("\n") == 1
+    assert os.listdir() == ["in"]
