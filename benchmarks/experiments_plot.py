@@ -28,7 +28,7 @@ def plot(curves: Curves, every_k: list[Curves], path: Path) -> None:
     panels = 2 if curves.timed else len(curves.methods) + (2 if len(every_k) > 1 else 1)
     columns = 2 if curves.timed else min(panels, 3 if panels <= 6 else 4)
     rows = -(-panels // columns)
-    figure = Figure(figsize=(13, 6) if curves.timed else (13, 3.5 * rows + 1))
+    figure = Figure(figsize=(13, 6.6) if curves.timed else (13, 3.5 * rows + 1))
     figure.set_layout_engine("constrained")
     FigureCanvasAgg(figure)
     title = curves.experiment.title.split(": ")[1]
@@ -186,7 +186,7 @@ def times(axes: list[Any], curves: Curves, every_k: list[Curves]) -> None:
         one.set_yscale("log")
         one.yaxis.set_major_formatter("{x:,g}")
         if one.lines:
-            one.legend(fontsize=9, framealpha=0.9, loc="best")
+            one.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False)
 
 
 def _grows(curves: Curves, exponent: float) -> str:

@@ -72,6 +72,8 @@ def heading(rows: list[Row], machines: dict[str, dict[str, str]]) -> list[str]:
             f", commit {', '.join(commits)}; load of the machine before a measurement "
             f"{min(loads):g} to {max(loads):g}, median {median(loads):g}"
         )
+        if median(loads) > 1.5 * int(about["cores"]):
+            lines[-1] += ": **it was busy with other work, so its times are unsteady**"
     return [
         "# The experiments of Laszlo and Mukherjee (2005), section 4",
         "",
