@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cuda test-gpu lint clean
+.PHONY: demo test test-cuda test-gpu lint notebooks docs experiments experiments-full clean
 
 DEMO := turnover,staff,wages,investment,exports,energy,assets,profit
 demo: .venv/report.stamp
@@ -38,8 +38,12 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy microagg_gpu kernels benchmarks
 
+docs: .venv/docs.stamp
+	$(BIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs
+	@echo "Open build/docs/index.html in a browser"
+
 clean:
-	rm -rf .venv demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo build dist docs/generated docs/notebooks docs/results *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The part before .stamp is the extra of pyproject.toml that is installed.
 .venv/%.stamp: pyproject.toml
