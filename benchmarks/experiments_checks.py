@@ -44,10 +44,12 @@ def sentence(curves: Curves, found: list[Statement]) -> str:
         return f"{start}not enough was measured to check a statement of the paper."
     wrong = [f"{what} ({detail})" for what, holds, detail in found if holds != "agrees"]
     if not wrong:
-        return f"{start}agrees with the paper in all {len(found)} statements checked."
+        return f"{start}agrees with the paper in every statement checked ({len(found)})."
+    if len(wrong) == len(found):
+        return f"{start}differs from the paper: {'; '.join(wrong)}."
     return (
         f"{start}agrees with the paper in {len(found) - len(wrong)} of {len(found)} statements "
-        f"checked, and not in: {'; '.join(wrong)}."
+        f"checked, and differs in: {'; '.join(wrong)}."
     )
 
 
@@ -180,7 +182,7 @@ def size(curves: Curves) -> Iterator[Statement]:
         if math.isnan(grown):
             continue
         printed = printed_power(curves.printed(PHASES["size"][phase]))
-        beside = "" if math.isnan(printed) else f", n^{printed:.2f} to the printed times"
+        beside = "" if math.isnan(printed) else f", n^{printed:.2f} the printed times"
         holds = abs(grown - 2) <= QUADRATIC
         more = "" if holds else f": ours grows more {'slowly' if grown < 2 else 'quickly'}"
         what = f"{name} is quadratic: double the size, four times the time"
