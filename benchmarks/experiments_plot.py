@@ -26,7 +26,7 @@ def plot(curves: Curves, every_k: list[Curves], path: Path) -> None:
     from matplotlib.figure import Figure
 
     panels = 2 if curves.timed else len(curves.methods) + (2 if len(every_k) > 1 else 1)
-    columns = 2 if curves.timed else min(panels, 3 if panels <= 6 else 4)
+    columns = 2 if curves.timed else min(panels, 3 if panels in (5, 6, 9) else 4)
     rows = -(-panels // columns)
     figure = Figure(figsize=(13, 6.6) if curves.timed else (13, 3.5 * rows + 1))
     figure.set_layout_engine("constrained")
@@ -119,8 +119,7 @@ def draw_ratio(axes: Any, curves: Curves) -> None:
     axes.axhline(1, color="0.5", linewidth=0.8)
     scale_x(axes, curves)
     source = "Table 8" if curves.name == "points" else "Fig. 3"
-    axes.set(yscale="log", ylabel="ratio", title=f"loss, best fixed-size / best MST ({source})")
-    axes.title.set_fontsize(10)
+    axes.set(yscale="log", ylabel="ratio of losses", title=f"best fixed-size / best MST ({source})")
     axes.yaxis.set_major_formatter("{x:g}")
 
 
@@ -142,7 +141,7 @@ def draw_oversized(axes: Any, every_k: list[Curves]) -> None:
         ylabel="% of groups",
         xticks=list(found),
     )
-    axes.set_title("oversized groups of M (Table 6)", fontsize=10)
+    axes.set_title("oversized groups of M (Table 6)")
     axes.grid(True, color="0.92")
 
 
