@@ -38,6 +38,10 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy microagg_gpu kernels benchmarks
 
+# Each in a fresh kernel; OUT=folder keeps executed copies.
+notebooks: .venv/notebooks.stamp
+	$(BIN)/python -m notebooks.run $(if $(OUT),--write $(OUT))
+
 docs: .venv/docs.stamp
 	$(BIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs
 	@echo "Open build/docs/index.html in a browser"
