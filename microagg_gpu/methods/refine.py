@@ -234,36 +234,57 @@ def _descend(
     In a round each record proposes its best change; made are those that no better one shares a
     group with. Then only records near a group that changed have to look again.
     """
-    labels = labels.copy()
+    labels, groups = labels.copy(), _Groups(values, labels, k)
     records = np.arange(len(labels))
     before, end = np.inf, time.perf_counter() + late
-    while (value := sum_of_squares(values, labels)) < before:
+    while (value := float(groups.within.sum())) < before:
         before, kept = value, labels.copy()
         if time.perf_counter() > end:
             break
-        centroids, sizes = _centroids(values, labels)
-        order = np.argsort(labels, kind="stable")
-        members = np.full((len(sizes), 2 * k - 1), -1)
-        place = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        members[labels[order], place] = order
         rise, group, other = words.best_moves(
-            points, centroids, members, labels, near, records, k, _LEAST * value / len(labels)
-        )
+            points, groups.centroids, groups.members, labels, near, records, k,
+            _LEAST * value / len(labels),
+        )  # fmt: skip
         found = np.flatnonzero(group >= 0)
         found = found[np.argsort(rise[found], kind="stable")]
         mine, theirs = labels[records[found]], group[found]
-        first = np.full(len(sizes), len(found))  # the best change that touches each group
+        first = np.full(len(groups.within), len(found))  # the best change that touches each group
         for side in (mine, theirs):
             np.minimum.at(first, side, np.arange(len(found)))
         made = (first[mine] == np.arange(len(found))) & (first[theirs] == np.arange(len(found)))
         partner = other[found[made]]
         labels[records[found[made]]] = theirs[made]
         labels[partner[partner >= 0]] = mine[made][partner >= 0]
-        touched = np.zeros(len(sizes) + 1, dtype=bool)  # the last is for no neighbour
+        touched = np.zeros(len(first), dtype=bool)
         touched[mine[made]] = touched[theirs[made]] = True
-        beside = np.where(near >= 0, labels[near], len(sizes))
-        records = np.flatnonzero(touched[labels] | touched[beside].any(axis=1))
+        changed = np.append(touched[labels], False)  # the last is for no neighbour
+        groups.renew(values, labels, np.flatnonzero(changed))
+        records = np.flatnonzero(changed[:-1] | changed[near].any(axis=1))
     return kept
+
+
+class _Groups:
+    """Centroids, members and SSE of groups of fewer than 2k records, some renewed at a time."""
+
+    def __init__(self, values: np.ndarray, labels: np.ndarray, k: int) -> None:
+        count = labels.max() + 1
+        self.centroids = np.empty((count, values.shape[1]))
+        self.members = np.empty((count, 2 * k - 1), dtype=np.int64)
+        self.within = np.empty(count)
+        self.renew(values, labels, np.arange(len(labels)))
+
+    def renew(self, values: np.ndarray, labels: np.ndarray, records: np.ndarray) -> None:
+        """Look again at the groups that consist of these records."""
+        if not len(records):
+            return
+        order = records[np.argsort(labels[records], kind="stable")]
+        groups, starts, sizes = np.unique(labels[order], return_index=True, return_counts=True)
+        some = values[order]
+        self.centroids[groups] = np.add.reduceat(some, starts, axis=0) / sizes[:, np.newaxis]
+        squares = np.square(some - self.centroids[labels[order]]).sum(axis=1)
+        self.within[groups] = np.add.reduceat(squares, starts)
+        self.members[groups] = -1
+        self.members[labels[order], np.arange(len(order)) - np.repeat(starts, sizes)] = order
 
 
 def split_large(points: Any, labels: np.ndarray, k: int, words: Any) -> np.ndarray:
