@@ -137,7 +137,7 @@ def price(runs: Runs, home: Path, n: int) -> None:
     """What blocks cost."""
     folder = _files(home, n)
     runs(f"{n} whole", partial(alone, n))
-    runs(f"{n} whole refined", partial(alone, n, refine_steps=20))
+    runs(f"{n} whole refined", partial(alone, n, refine_steps=10))
     runs(f"{n} blocks", partial(on_workers, folder, 2, repair=0))
     runs(f"{n} blocks repaired", partial(on_workers, folder, 2))
 
@@ -146,9 +146,9 @@ def large(runs: Runs, home: Path, n: int) -> None:
     """How time falls from one worker to two."""
     folder = _files(home, n)
     for workers in (2, 1):
-        for repair, what in ((0, "blocks"), (20, "blocks repaired")):
-            run = partial(on_workers, folder, workers, repair=repair)
-            runs(f"{n} {what}, {workers} workers", run)
+        run = partial(on_workers, folder, workers, repair=0)
+        runs(f"{n} blocks, {workers} workers", run)
+    runs(f"{n} blocks repaired, 2 workers", partial(on_workers, folder, 2))
 
 
 def _files(home: Path, n: int) -> Path:
@@ -169,7 +169,7 @@ def report(done: dict[str, dict[str, Any]]) -> str:
         "",
         "`python -m benchmarks.distributed`: MDAV, k = 5, clusters of 500 records with 10 "
         "variables in Parquet files of 100,000, from disk to disk, with k counted again in what "
-        "was written. Blocks of 100,000; `repaired` with 20 steps of refinement for each record, "
+        "was written. Blocks of 100,000; `repaired` with 10 steps of refinement for each record, "
         "in its block and once more at the borders. Workers have one thread and 5 GiB each. The "
         "rows `whole` are one process with the records in memory already, on all cores.",
         "",
@@ -200,13 +200,10 @@ def report(done: dict[str, dict[str, Any]]) -> str:
 
 
 def _ratios(rows: dict[str, dict[str, Any]], n: int) -> list[str]:
-    lines = []
-    for what in ("blocks", "blocks repaired"):
-        one, two = (rows.get(f"{n} {what}, {workers} workers") for workers in (1, 2))
-        if one and two:
-            ratio = one["seconds"] / two["seconds"]
-            lines += [f"{what.capitalize()}: two workers are {ratio:.2f} times as fast as one.", ""]
-    return lines
+    one, two = (rows.get(f"{n} blocks, {workers} workers") for workers in (1, 2))
+    if not (one and two):
+        return []
+    return [f"Two workers are {one['seconds'] / two['seconds']:.2f} times as fast as one.", ""]
 
 
 def main() -> None:

@@ -180,7 +180,7 @@ def protect(
     workers: Workers = None,
     scheduler: Scheduler = None,
     block: Block = 100_000,
-    repair: Repair = 20,
+    repair: Repair = 10,
     force: Force = False,
 ) -> None:
     """Replace each record by the mean of a group of at least k that are alike.

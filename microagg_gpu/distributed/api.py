@@ -99,7 +99,7 @@ def microaggregate(
     output: str | Path | None = None,
     force: bool = False,
     block: int = 100_000,
-    repair: int = 20,
+    repair: int = 10,
     by: Sequence[Any] | None = None,
     sampling_weight: Any = None,
     missing: str = "error",
