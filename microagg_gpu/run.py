@@ -243,7 +243,7 @@ def _each_cell(
 ) -> np.ndarray:
     cells, kinds, points = problem.cells, problem.table.kinds, problem.points
     m, p = points.shape
-    weights = np.where(kinds == NOMINAL, problem.scale**2, 1.0)
+    weights = np.where(kinds == NOMINAL, problem.scale, 1.0) ** 2
 
     def one(part: Any, observed: np.ndarray, tell: Progress | None) -> np.ndarray:
         if problem.table.mixed:
