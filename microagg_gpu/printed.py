@@ -201,8 +201,8 @@ def show_info() -> None:
     """Print versions, engines, devices and threads."""
     table = Table(box=None, show_header=False)
     table.add_row("python", platform.python_version())
-    libraries = ("numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch", "dask")
-    for name in ("microagg-gpu", *libraries, "pyarrow", "pandas", "polars", "scikit-learn"):
+    libraries = ("numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch")
+    for name in ("microagg-gpu", *libraries, "dask", "pyarrow", "pandas", "polars", "scikit-learn"):
         table.add_row(name, _version(name))
     table.add_row("engines", ", ".join(usable_engines()))
     table.add_row("processor cores", str(os.cpu_count()))
