@@ -146,6 +146,18 @@ def test_thousands_of_equal_records_are_dealt_out(client):
     pd.testing.assert_frame_equal(result.protected.compute(), frame)
 
 
+def test_partitions_without_records(client):
+    frame = table(300)
+    data = dd.from_pandas(frame, npartitions=3)
+    result = microaggregate(
+        data[data["id"] >= 100], 4, columns=VARIABLES, keep_integers=True, client=client
+    )
+    protected = result.protected.compute()
+    assert protected["id"].tolist() == frame["id"][:200].tolist()
+    assert protected["c"].dtype == frame["c"].dtype
+    assert_k(protected, VARIABLES, 4)
+
+
 # Files
 
 

@@ -43,14 +43,13 @@ class Frames:
     def protected(self, new: list[Any], roles: Roles, how: How) -> dd.DataFrame:
         """The DataFrame with what is published."""
         table = read(self.example, roles.columns)
-        meta = table.rebuild(table.values, np.arange(len(self.example)), how.keep_integers)
+        every = np.arange(len(self.example))
+        meta = table.rebuild(table.values, every, how.keep_integers).iloc[:0]
         parts = [
-            delayed(_restored)(part, one, roles, how)
+            delayed(_restored)(part, one, roles, how, meta)
             for part, one in zip(self.data.to_delayed(), new, strict=True)
         ]
-        return dd.from_delayed(
-            parts, meta=meta.iloc[:0], divisions=self.data.divisions, verify_meta=False
-        )
+        return dd.from_delayed(parts, meta=meta, divisions=self.data.divisions, verify_meta=False)
 
     def labels(self, new: list[Any]) -> dd.Series:
         """The group of each record, -1 if it is left out."""
@@ -62,12 +61,12 @@ class Frames:
         return dd.from_delayed(parts, meta=meta, divisions=self.data.divisions, verify_meta=False)
 
 
-def _restored(frame: pd.DataFrame, new: Returned, roles: Roles, how: How) -> pd.DataFrame:
+def _restored(
+    frame: pd.DataFrame, new: Returned, roles: Roles, how: How, empty: pd.DataFrame
+) -> pd.DataFrame:
     if not len(frame):
-        kinds = dict.fromkeys(roles.columns, np.float64)
-        return frame.astype(kinds)
-    table = read(frame, roles.columns)
-    return table.rebuild(new.values, new.kept, how.keep_integers)
+        return empty
+    return read(frame, roles.columns).rebuild(new.values, new.kept, how.keep_integers)
 
 
 def _labels(frame: pd.DataFrame, new: Returned) -> pd.Series:
