@@ -38,6 +38,13 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy microagg_gpu kernels benchmarks
 
+# Those of the 2005 paper: some minutes, or the paper's sizes. Results are added to benchmarks/results.
+experiments: .venv/report.stamp
+	$(BIN)/python -m benchmarks.experiments all --small
+
+experiments-full: .venv/report.stamp
+	$(BIN)/python -m benchmarks.experiments all
+
 # Each in a fresh kernel; OUT=folder keeps executed copies.
 notebooks: .venv/notebooks.stamp
 	$(BIN)/python -m notebooks.run $(if $(OUT),--write $(OUT))
