@@ -49,7 +49,9 @@ def section(
     """Tables, plot and statements of one experiment in one setting."""
     seeds = len({row["seed"] for row in curves.rows})
     lines = ["", f"## {curves.name.capitalize()}, {curves.setting()}", ""]
-    lines += [f"{curves.experiment.title}. Seeds: {seeds}.", ""]
+    loads = [row["load"] for row in curves.rows]
+    told = f"{min(loads):g} to {max(loads):g}, median {median(loads):g}"
+    lines += [f"{curves.experiment.title}. Seeds: {seeds}. Load of the machine: {told}.", ""]
     lines += time_lines(curves) if curves.timed else loss_lines(curves)
     if curves.name == "separation" and len(every_k) > 1:
         lines += ["", *k_lines(every_k)]
@@ -65,15 +67,11 @@ def heading(rows: list[Row], machines: dict[str, dict[str, str]]) -> list[str]:
     for name, about in machines.items():
         mine = [row for row in rows if row["machine"] == name]
         dates, commits = sorted({r["date"] for r in mine}), sorted({r["commit"] for r in mine})
-        loads = [row["load"] for row in mine]
         versions = ", ".join(f"{what} {value}" for what, value in about.items())
         lines.append(
             f"- {name}: {versions}; {len(mine)} measurements, {' to '.join(dates[:: len(dates)])}"
-            f", commit {', '.join(commits)}; load of the machine before a measurement "
-            f"{min(loads):g} to {max(loads):g}, median {median(loads):g}"
+            f", commit {', '.join(commits)}"
         )
-        if median(loads) > 1.5 * int(about["cores"]):
-            lines[-1] += ": **it was busy with other work, so its times are unsteady**"
     return [
         "# The experiments of Laszlo and Mukherjee (2005), section 4",
         "",
@@ -85,7 +83,8 @@ def heading(rows: list[Row], machines: dict[str, dict[str, str]]) -> list[str]:
         "Losses are in percent. Seconds are those of the method on standardized records after an "
         "untimed run on some of them; in the experiments on size and dimension the median of 3 "
         "runs if one takes less than 10 s. The paper's are of a 2.5 GHz Pentium 4 and Java, so "
-        "growth is compared and not seconds.",
+        "growth is compared and not seconds. Where the load of the machine before a run "
+        "is above the number of cores, other work disturbed the times.",
         "",
         *lines,
         *engine_lines(rows),
