@@ -38,9 +38,9 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy microagg_gpu kernels benchmarks
 
-# Those of the 2005 paper: some minutes, or the paper's sizes. Results are added to benchmarks/results.
+# Those of the 2005 paper: small in some minutes, or in its sizes, added to benchmarks/results.
 experiments: .venv/report.stamp
-	$(BIN)/python -m benchmarks.experiments all --small
+	$(BIN)/python -m benchmarks.experiments all --small --output experiments
 
 experiments-full: .venv/report.stamp
 	$(BIN)/python -m benchmarks.experiments all
@@ -54,7 +54,7 @@ docs: .venv/docs.stamp
 	@echo "Open build/docs/index.html in a browser"
 
 clean:
-	rm -rf .venv demo build dist docs/generated docs/notebooks docs/results *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo experiments build dist docs/generated docs/notebooks docs/results *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The part before .stamp is the extra of pyproject.toml that is installed.
 .venv/%.stamp: pyproject.toml

@@ -13,12 +13,12 @@ engines and machines are added to what is known.
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from datetime import date
 from importlib.util import find_spec
 from itertools import product
-from os import getloadavg
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -159,7 +159,7 @@ def run(options: argparse.Namespace, store: Store) -> None:
     done, total = 0.0, sum(cost(row) for _, row in left)
     with phases() as phase, phase(options.experiment) as tell:
         for number, (case, row) in enumerate(left, 1):
-            load = round(getloadavg()[0], 1)
+            load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
             row = row | measured(case, row) | {"load": load} | stamp
             store.add(row, about)
             print(f"[{number}/{len(left)}] {as_line(row)}", file=sys.stderr)
