@@ -147,8 +147,8 @@ def large(runs: Runs, home: Path, n: int) -> None:
     folder = _files(home, n)
     for workers in (2, 1):
         run = partial(on_workers, folder, workers, repair=0)
-        runs(f"{n} blocks, {workers} workers", run)
-    runs(f"{n} blocks repaired, 2 workers", partial(on_workers, folder, 2))
+        runs(f"{n} blocks, workers: {workers}", run)
+    runs(f"{n} blocks repaired, workers: 2", partial(on_workers, folder, 2))
 
 
 def _files(home: Path, n: int) -> Path:
@@ -195,12 +195,17 @@ def report(done: dict[str, dict[str, Any]]) -> str:
             if "phases" in run:
                 text = ", ".join(f"{phase} {seconds:g}" for phase, seconds in run["phases"].items())
                 lines += [f"Seconds of {name.removeprefix(f'{n} ')}: {text}.", ""]
+        for note in dict.fromkeys(run["note"] for run in rows.values() if "note" in run):
+            of = [
+                name.removeprefix(f"{n} ") for name, run in rows.items() if run.get("note") == note
+            ]
+            lines += [f"{', '.join(of).capitalize()}: {note}.", ""]
         lines += _ratios(rows, n)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _ratios(rows: dict[str, dict[str, Any]], n: int) -> list[str]:
-    one, two = (rows.get(f"{n} blocks, {workers} workers") for workers in (1, 2))
+    one, two = (rows.get(f"{n} blocks, workers: {workers}") for workers in (1, 2))
     if not (one and two):
         return []
     return [f"Two workers are {one['seconds'] / two['seconds']:.2f} times as fast as one.", ""]
