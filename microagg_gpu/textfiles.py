@@ -243,10 +243,13 @@ def _fast(data: bytes, delimiter: str, header: list[str]) -> pa.Table | None:
     size = _block_size(data) if quoted else _BLOCK
     if len(header) == 1 or size is None or (quoted and not _well_quoted(data, delimiter)):
         return None
+    # A thread of Arrow may hold the data a moment longer than the call. If the process ends then,
+    # as it does after an error, it aborts; so threads read only what they are worth it for.
+    threads = len(data) > size
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data),
-            read_options=pa.csv.ReadOptions(block_size=size),
+            read_options=pa.csv.ReadOptions(block_size=size, use_threads=threads),
             parse_options=pa.csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=quoted, ignore_empty_lines=False
             ),
