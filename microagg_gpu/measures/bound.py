@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..kernels import engine_for
 from ._check import as_matrix, as_whole
-from .loss import sse, sst
+from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
 _PASSES = 50  # between two looks at the bound
@@ -81,8 +81,7 @@ def lower_bound(
     n, d = matrix.shape
     if k > n:
         raise InputError(f"k is {k} for {n} records; no group can be that large.")
-    # A power of 2 changes no digits, and keeps the squares of any float finite.
-    unit = 2.0 ** -max(int(np.frexp(np.abs(matrix).max())[1]), -1000)
+    unit = safe_unit(matrix)
     matrix = matrix * unit
     best, roundings = 0.0, d + 8  # of a square, twice
     if k > 1 and n < 2 * k:  # one group

@@ -74,10 +74,17 @@ def information_loss(points: ArrayLike, labels: ArrayLike) -> float:
         From 0 to 100; 0 if SST is 0, since records that are all alike lose nothing.
     """
     matrix, partition = _matched(points, labels)
-    # The loss does not depend on the unit; this one keeps the squares of any float finite.
-    matrix = matrix / (max(matrix.max(), -matrix.min()) or 1.0)
+    matrix = matrix * safe_unit(matrix)  # the loss does not depend on the unit
     total = _within(matrix, _one_group(matrix))
     return 100 * (_within(matrix, partition) / total) if total > 0 else 0.0
+
+
+def safe_unit(matrix: np.ndarray) -> float:
+    """A power of 2 by which values can be multiplied so that the squares of any float are finite.
+
+    Other factors would change the digits, and far from 0 with them the differences.
+    """
+    return 2.0 ** -max(int(np.frexp(max(matrix.max(), -matrix.min()))[1]), -1000)
 
 
 def _matched(points: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
