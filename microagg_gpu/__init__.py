@@ -2,7 +2,7 @@
 
 from . import datasets, measures
 from .api import compare, microaggregate, refine
-from .errors import InputError
+from .errors import DataWarning, InputError
 from .methods import METHODS
 from .result import Comparison, Result
 
@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 __all__ = [
     "METHODS",
     "Comparison",
+    "DataWarning",
     "InputError",
     "Result",
     "compare",

@@ -395,7 +395,7 @@ def _run(
     seconds = time.perf_counter() - begun
     parts = prove(problem, found)
     proven = parts[0].labels if found.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
-    published = publish(problem, parts, aggregate, keep_integers)
+    published, exact = publish(problem, parts, aggregate, keep_integers)
     rounded = keep_integers and bool((table.whole & (table.kinds == NUMBER)).any())
     means = aggregate == "mean" and problem.sampling is None and not rounded
     loss, sse, sst = loss_of(problem, proven, published, means)
@@ -404,7 +404,7 @@ def _run(
     where = f"{device_name(points)}, engine {engine_name(points, engine)}"
     return Result(
         labels=labels,
-        protected=table.rebuild(published, cells.kept, keep_integers),
+        protected=table.rebuild(published, cells.kept, keep_integers, exact),
         loss=loss,
         sse=sse,
         sst=sst,

@@ -42,6 +42,7 @@ from .options import (
     Json,
     K,
     KeepIntegers,
+    KeepMetadata,
     Missing,
     Nominal,
     Ordinal,
@@ -181,6 +182,7 @@ def protect(
     scheduler: Scheduler = None,
     block: Block = 100_000,
     repair: Repair = 10,
+    keep_metadata: KeepMetadata = False,
     force: Force = False,
 ) -> None:
     """Replace each record by the mean of a group of at least k that are alike.
@@ -208,7 +210,7 @@ def protect(
                 sources, output, workers, scheduler, phase, k=k, method=method,
                 columns=split(columns) or None, by=split(by), sampling_weight=weight,
                 drop=split(drop), group_column=group_column, force=force, block=block,
-                repair=repair, **settings, **options,
+                repair=repair, keep_metadata=keep_metadata, **settings, **options,
             )  # fmt: skip
             return
         source = one_file(sources)
@@ -236,7 +238,7 @@ def protect(
             with phase("looking for the bound") as tell:
                 least_loss = result.bound(tell)
         strata = [] if result.merged else [c for c in roles["by"] or [] if c not in dropped]
-        new = published(file, result, dropped, group_column)
+        new = published(file, result, dropped, group_column, roles["by"] or [], keep_metadata)
         with ExitStack() as files:
             with phase(f"writing {output.name}"):
                 temporary = files.enter_context(whole_file(output))

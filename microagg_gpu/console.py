@@ -4,6 +4,7 @@ import csv
 import inspect
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from .errors import InputError
+from .errors import DataWarning, InputError
 from .methods import METHODS
 
 Tell = Callable[..., None]  # with the fraction done, and while refining the loss
@@ -37,10 +38,29 @@ def stop(*_: Any) -> None:
 
 
 @contextmanager
+def clear_warnings() -> Iterator[None]:
+    """One line for each thing that looks wrong in the data."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **given: Any) -> None:
+        if not issubclass(category, DataWarning):
+            usual(message, category, *rest, **given)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            typer.echo(f"microagg: warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        usual, warnings.showwarning = warnings.showwarning, show
+        yield
+
+
+@contextmanager
 def clear_errors() -> Iterator[None]:
     """One sentence for what a user can mend, instead of a traceback."""
     try:
-        yield
+        with clear_warnings():
+            yield
     except typer.Exit:
         raise
     except InputError as error:

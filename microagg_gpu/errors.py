@@ -1,4 +1,4 @@
-"""The one exception that bad input raises."""
+"""The one exception that bad input raises, and the warning about data that look wrong."""
 
 
 def values_are(count: int, of: object = "") -> str:
@@ -9,3 +9,7 @@ def values_are(count: int, of: object = "") -> str:
 
 class InputError(ValueError):
     """The data or an option cannot be used; the message says what, where and what to do."""
+
+
+class DataWarning(UserWarning):
+    """The data can be used but hold something that is probably a mistake."""

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from . import numerals, textfiles
 from .alike import equal_columns, group_codes, group_sizes
+from .compact import compact_table, unused_categories
 from .errors import InputError, values_are
 from .storage import (
     check_ending,
@@ -87,8 +88,8 @@ class DataFile:
     def with_numbers(self, names: Sequence[str]) -> pa.Table:
         """The table with columns read as numbers; missing values are null, infinite ones refused.
 
-        Text becomes int64 if it is whole numbers only, else float64. Numbers of typed files stay
-        in their type, but half precision becomes single.
+        Text becomes int64 or uint64 if it is whole numbers only, else float64. Numbers of typed
+        files stay in their type, but half precision becomes single.
         """
         table = self.table
         infinite = {}
@@ -148,11 +149,15 @@ class DataFile:
         *,
         drop: Sequence[str] = (),
         added: Mapping[str, Any] | None = None,
+        strata: Sequence[str] = (),
+        keep_metadata: bool = False,
     ) -> "DataFile":
-        """A file with other values in some columns.
+        """A file with other values in some columns, which holds what it shows and no more.
 
         Where a column of a CSV file spells missing values in several ways, all get the most
-        common one: the way would tell records apart that are to be alike.
+        common one: the way would tell records apart that are to be alike. Dictionaries lose the
+        categories that no record has. Of metadata only the note of pandas stays which columns
+        are the index.
 
         Parameters
         ----------
@@ -166,23 +171,34 @@ class DataFile:
             Columns that are left out.
         added : mapping of str to array, optional
             New columns, at the end.
+        strata : sequence of str, optional
+            Columns of strata, in which NaN becomes null: both are a missing value.
+        keep_metadata : bool
+            Keep the metadata of the file and of its columns.
         """
         table = self.table if kept is None else self.table.filter(pa.array(kept))
+        before = table.schema
         missing = dict(self.missing)
-        stale = set(drop)
         for name in names:
             old, new = table[name], protected[name]
             if self.text is not None and pa.types.is_string(old.type) and new.null_count:
                 missing[name] = _most_common(old.filter(pc.is_null(new)))
-            if old.type != new.type:
-                stale.add(name)
             table = _with_column(table, name, new)
+        for name in strata:
+            table = _with_column(table, name, numerals.without_nan(table[name]))
         table = table.select([name for name in table.column_names if name not in drop])
         for name, values in (added or {}).items():
             if name.strip() in (there.strip() for there in table.column_names):
                 raise InputError(f"column {name!r} is in {self.path} already: give another name")
             table = table.append_column(name, pa.array(values))
-        table = table.replace_schema_metadata(_forget(table.schema.metadata, stale, set(drop)))
+        table = compact_table(table)
+        if keep_metadata:
+            for i, name in enumerate(table.column_names):
+                old = before.field(name).metadata if name in before.names else None
+                table = table.set_column(i, table.field(i).with_metadata(old), table[i])
+        notes = _pandas_notes(before, table.schema, kept is None, keep_metadata)
+        others = before.metadata or {} if keep_metadata else {}
+        table = table.replace_schema_metadata(others | notes)
         return DataFile(self.path, table, self.text, missing)
 
     def _numbers(self, name: str) -> pa.ChunkedArray | None:
@@ -240,18 +256,33 @@ def _with_column(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Tabl
     return table.set_column(place, new, column)
 
 
-def _forget(
-    metadata: dict[bytes, bytes] | None, stale: set[str], gone: set[str]
-) -> dict[bytes, bytes] | None:
-    """Take what pandas noted about columns of another type now, or gone, out of the metadata."""
-    if not metadata or b"pandas" not in metadata or not stale:
-        return metadata
-    notes = json.loads(metadata[b"pandas"])
-    notes["columns"] = [one for one in notes["columns"] if one.get("field_name") not in stale]
-    notes["index_columns"] = [
-        one for one in notes["index_columns"] if not (isinstance(one, str) and one in gone)
-    ]
-    return {**metadata, b"pandas": json.dumps(notes).encode()}
+def _pandas_notes(old: pa.Schema, new: pa.Schema, every: bool, keep: bool) -> dict[bytes, bytes]:
+    """What pandas noted about columns that are still what they were: it finds its index again.
+
+    Parameters
+    ----------
+    old, new : pa.Schema
+        Before and after.
+    every : bool
+        Whether all records are there; otherwise an index that only counts them is not theirs.
+    keep : bool
+        Whether attributes and notes on values, such as the number of categories, stay as well.
+    """
+    if b"pandas" not in (old.metadata or {}):
+        return {}
+    notes = json.loads(old.metadata[b"pandas"])
+    same = [name for name in new.names if name in old.names
+            and old.field(name).type == new.field(name).type]  # fmt: skip
+    columns = [note for note in notes["columns"] if note.get("field_name") in same]
+    index = [
+        place for place in notes["index_columns"]
+        if (place in new.names if isinstance(place, str) else every)
+    ]  # fmt: skip
+    if not keep:
+        known = ("column_indexes", "creator", "pandas_version")
+        notes = {name: notes[name] for name in known if name in notes}
+        columns = [note | {"metadata": None} for note in columns]
+    return {b"pandas": json.dumps(notes | {"columns": columns, "index_columns": index}).encode()}
 
 
 # Reading
@@ -360,7 +391,8 @@ def verify(
     Raises
     ------
     RuntimeError
-        If that is less than k, or a cell is not what it should be.
+        If that is less than k, a cell is not what it should be, or a dictionary holds categories
+        that no record has.
     """
     form = _text_form(expected, kind)
     try:
@@ -375,6 +407,12 @@ def verify(
     )
     if not same:
         raise RuntimeError("internal error: the written file differs from what was to be written")
+    unused = {name: unused_categories(written.table[name]) for name in written.table.column_names}
+    for name in (name for name in unused if unused[name]):
+        raise RuntimeError(
+            f"internal error: {unused[name]} categories of column {name!r} are in the file that no "
+            "record has"
+        )
     counts = [np.bincount(group_codes(written.table, view)) for view in views]
     least = min((int(count.min()) for count in counts), default=written.table.num_rows)
     if least < k:

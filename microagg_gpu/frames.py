@@ -1,15 +1,25 @@
 """DataFrames and Series of pandas, polars, Arrow, ..., by narwhals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from .compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from .errors import InputError
-from .table import Ordinal, Table, choose, combine, kinds_of, numbers_given, ranks
+from .table import Ordinal, Table, choose, combine, first_with, kinds_of, numbers_given, ranks
 
 MISSING = "(missing)"
+_EXACT: dict[Any, type] = {nw.Int64: np.int64, nw.UInt64: np.uint64}
+_SIGNED: dict[Any, int] = {
+    nw.Int8: 8,
+    nw.Int16: 16,
+    nw.Int32: 32,
+    nw.Int64: 64,
+    nw.Int128: 128,
+}  # bits
 
 
 def read_frame(
@@ -72,23 +82,27 @@ def read_frame(
             [str(name) for name in by_list],
         )
 
-    def rebuild(protected: np.ndarray, kept: np.ndarray, keep_integers: bool) -> Any:
+    exact = {j: large for j in numeric if (large := _large_integers(series[j])) is not None}
+
+    def rebuild(
+        protected: np.ndarray,
+        kept: np.ndarray,
+        keep_integers: bool,
+        exact: Mapping[int, np.ndarray] | None = None,
+    ) -> Any:
         every = len(kept) == len(frame)
-        new = []
+        new = {}
         for j, column in enumerate(protected.T):
             old = series[j] if every else series[j][kept]
             if j in categories:
-                new.append(_recoded(series[j], values[:, j], column, kept))
+                new[chosen[j]] = series[j][first_with(values[:, j], column)]
             else:
-                new.append(_replaced(old, column, keep_integers))
-        if not frame.implementation.is_pandas_like():
-            rows = frame if every else frame[kept]
-            return rows.with_columns(*new).to_native()
-        native = frame.to_native()
-        result = native.copy() if every else native.iloc[kept].copy()
-        for name, column in zip(chosen, new, strict=True):
-            result.isetitem(names.index(name), column.to_native().array)
-        return result
+                integers = exact.get(j) if exact else None
+                new[chosen[j]] = _replaced(old, column, keep_integers, integers)
+        for name in by_list:
+            old = _column(frame, name)
+            new[name] = _one_missing(old if every else old[kept])
+        return _with_columns(frame, new, None if every else kept)
 
     return Table(
         values,
@@ -100,20 +114,40 @@ def read_frame(
         strata,
         strata_names,
         sampling,
+        exact,
+        {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
     )
+
+
+def _with_columns(frame: nw.DataFrame, new: dict[Any, nw.Series], kept: np.ndarray | None) -> Any:
+    """A frame with some columns replaced, of the kept records, that holds what it shows."""
+    native = frame.to_native()
+    if frame.implementation.is_pandas_like():
+        result = native.copy() if kept is None else native.iloc[kept].copy()
+        for name, column in new.items():
+            result.isetitem(list(frame.columns).index(name), column.to_native().array)
+        return compact_pandas(result)
+    arrow = frame.implementation.is_pyarrow()
+    if arrow:
+        frame = nw.from_native(without_views(native), eager_only=True)
+    rows = frame if kept is None else frame[kept]
+    result = rows.with_columns(*new.values()).to_native()
+    if frame.implementation.is_polars():
+        return compact_polars(result)
+    return compact_table(with_views(result, native.schema)) if arrow else result
 
 
 def _read_series(series: nw.Series) -> Table:
+    """One variable, read as a frame of one column."""
     name = str(series.name)
-    return Table(
-        _numbers([series], [name]),
-        [name],
-        lambda protected, kept, keep_integers: _replaced(
-            series if len(kept) == len(series) else series[kept], protected[:, 0], keep_integers
-        ).to_native(),
-        np.zeros(1, dtype=np.int64),
-        np.array([series.dtype.is_integer()]),
-    )
+    column = series.alias(name)
+    table = read_frame(column.to_frame().to_native(), None, None, None, (), ())
+
+    def rebuild(*new: Any) -> Any:
+        frame = nw.from_native(table.rebuild(*new), eager_only=True)
+        return _column(frame, name).alias(series.name).to_native()
+
+    return replace(table, rebuild=rebuild)
 
 
 def _column(frame: nw.DataFrame, name: Any) -> nw.Series:
@@ -132,37 +166,68 @@ def _existing(columns: Any, names: list[Any]) -> list[Any]:
     return chosen
 
 
-def _replaced(series: nw.Series, values: np.ndarray, keep_integers: bool) -> nw.Series:
-    """New numbers in a column; what is missing stays as it is."""
+def _replaced(
+    series: nw.Series, values: np.ndarray, keep_integers: bool, integers: np.ndarray | None
+) -> nw.Series:
+    """New numbers in a column; `integers` are the same to the last digit.
+
+    All missing values get one form, a null if there was one: two would tell records apart.
+    """
+    missing = np.isnan(values)
     if series.implementation.is_pyarrow():
-        return _arrow_numbers(series, values, keep_integers)
-    where = np.flatnonzero(~np.isnan(values))
-    result = series.cast(nw.Float64)
+        return _arrow_numbers(series, values if integers is None else integers, missing,
+                              keep_integers)  # fmt: skip
+    result = series
+    if integers is None:
+        # Arrow refuses to cast integers above 2^53; all numbers here are replaced anyway.
+        result = (series * 0 if series.dtype.is_integer() else series).cast(nw.Float64)
+    where = np.flatnonzero(~missing)
     if len(where):
-        result = result.scatter(where, values[where])
+        result = result.scatter(where, (values if integers is None else integers)[where])
+    result = _one_missing(result)
     keep = series.dtype == nw.Float32 or (keep_integers and series.dtype.is_integer())
     return result.cast(series.dtype) if keep else result
 
 
-def _arrow_numbers(series: nw.Series, values: np.ndarray, keep_integers: bool) -> nw.Series:
+def _arrow_numbers(
+    series: nw.Series, values: np.ndarray, missing: np.ndarray, keep_integers: bool
+) -> nw.Series:
     """The same for a column of Arrow, whose casts refuse integers above 2**53."""
     import pyarrow as pa
 
     kind = series.to_native().type
     keep = pa.types.is_float32(kind) or (keep_integers and pa.types.is_integer(kind))
-    new = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
+    new = pa.chunked_array([pa.array(values, mask=missing)])
     new = new.cast(kind, safe=False) if keep else new
     return nw.from_native(new, series_only=True).alias(series.name)
 
 
-def _recoded(
-    series: nw.Series, codes: np.ndarray, protected: np.ndarray, kept: np.ndarray
-) -> nw.Series:
-    """New categories in a column, each taken from a record that has it, so its type survives."""
-    missing = np.isnan(protected)
-    known, first = np.unique(codes, return_index=True)
-    place = np.searchsorted(known, np.where(missing, known[0], protected))
-    return series[np.where(missing, kept, first[place])]
+def _large_integers(series: nw.Series) -> np.ndarray | None:
+    """Integers of a column if float64 cannot hold all of them; 0 where missing."""
+    if series.dtype not in _EXACT or series.is_null().all():
+        return None
+    if int(series.max()) <= 2**53 and int(series.min()) >= -(2**53):
+        return None
+    return series.fill_null(0).to_numpy().astype(_EXACT[series.dtype])
+
+
+def _one_missing(series: nw.Series) -> nw.Series:
+    """A column whose missing values all have one form: null if one is, else NaN, None, ...
+
+    Several forms, or several NaN, would tell records apart that are missing in it.
+    """
+    if not (series.dtype.is_float() or series.dtype == nw.Object):
+        return series
+    null = series.is_null().to_numpy()
+    missing = null
+    if series.dtype.is_float():
+        missing = null | series.is_nan().fill_null(True).to_numpy()
+    if not missing.any():
+        return series
+    form = int(np.argmax(null if null.any() else missing))
+    if series.dtype.is_float() and isinstance(getattr(series.to_native(), "dtype", 0), np.dtype):
+        return series.scatter(np.flatnonzero(missing), np.full(missing.sum(), np.nan))
+    return series[np.where(missing, form, np.arange(len(series)))]
 
 
 def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
@@ -181,6 +246,8 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
 
 
 def _floats(series: nw.Series) -> np.ndarray:
+    if series.dtype in _EXACT:  # Arrow, in pandas too, refuses to cast those above 2^53
+        return series.to_arrow().cast("float64", safe=False).to_numpy(zero_copy_only=False)
     if series.implementation.is_pyarrow():
         return series.to_native().cast("float64", safe=False).to_numpy()
     return series.cast(nw.Float64).to_numpy()

@@ -1,6 +1,7 @@
 """Cells of text read as numbers, and values written as text."""
 
 import re
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ def without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def read_numbers(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray | None:
-    """Read text as int64 if all are whole numbers, else as float64; None if some are no numbers.
+    """Read text as int64 or uint64 if all are whole numbers, else as float64; None if not numbers.
 
     Empty cells, NA, N/A, nan and null are missing.
     """
@@ -41,11 +42,9 @@ def read_numbers(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray | None
         floats = pc.cast(clean, pa.float64())  # refuses hexadecimal, which int64 would take
     except pa.ArrowInvalid:
         return None
-    try:
-        if clean.null_count < len(clean):
-            return pc.cast(clean, pa.int64())
-    except pa.ArrowInvalid:
-        pass
+    for whole in (pa.int64(), pa.uint64()) if clean.null_count < len(clean) else ():
+        with suppress(pa.ArrowInvalid):
+            return pc.cast(clean, whole)
     return without_nan(floats)
 
 

@@ -94,6 +94,13 @@ Aggregate = Annotated[
 KeepIntegers = Annotated[
     bool, typer.Option("--keep-integers", help="Round in columns of whole numbers.")
 ]
+KeepMetadata = Annotated[
+    bool,
+    typer.Option(
+        "--keep-metadata",
+        help="Copy the metadata of a Parquet or Arrow file too: look at them before you publish.",
+    ),
+]
 AsTheyAre = Annotated[
     bool,
     typer.Option(

@@ -93,13 +93,21 @@ def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> No
 
 
 def published(
-    file: DataFile, result: Result, dropped: list[str], group_column: str | None
+    file: DataFile,
+    result: Result,
+    dropped: list[str],
+    group_column: str | None,
+    strata: Sequence[str],
+    keep_metadata: bool,
 ) -> DataFile:
     """The file with what is published, without the records and columns that are left out."""
     kept = (result.labels if result.labels.ndim == 1 else result.labels[:, 0]) >= 0
     added = {} if group_column is None else {group_column: result.labels[kept]}
     rows = None if kept.all() else kept
-    return file.replaced(result.protected, result.names, rows, drop=dropped, added=added)
+    return file.replaced(
+        result.protected, result.names, rows, drop=dropped, added=added, strata=strata,
+        keep_metadata=keep_metadata,
+    )  # fmt: skip
 
 
 def views(result: Result, strata: list[str]) -> list[list[str]]:

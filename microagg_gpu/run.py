@@ -11,7 +11,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from . import measures
-from .aggregate import aggregate
+from .aggregate import aggregate, aggregate_integers
 from .backend import check_engine, engine_name, move, on_device
 from .errors import InputError
 from .kernels import engine_for
@@ -297,8 +297,17 @@ def prove(problem: Problem, labels: np.ndarray) -> list[Partition]:
     return [Partition(column, problem.k, problem.cells.cell) for column in np.atleast_2d(labels.T)]
 
 
-def publish(problem: Problem, parts: list[Partition], how: str, keep_integers: bool) -> np.ndarray:
-    """What is published for each record, in the units of the data."""
+def publish(
+    problem: Problem, parts: list[Partition], how: str, keep_integers: bool
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """What is published for each record, in the units of the data.
+
+    Returns
+    -------
+    published : float array of shape (m, p)
+    exact : dict of integer arrays of shape (m,)
+        The same of variables in `Table.exact` if integers are kept, to the last digit.
+    """
     kinds, values = problem.table.kinds, problem.values
     if len(parts) == 1:
         result = aggregate(parts[0], values, how, kinds, problem.sampling)
@@ -309,10 +318,25 @@ def publish(problem: Problem, parts: list[Partition], how: str, keep_integers: b
                 for j, part in enumerate(parts)
             ]
         )
-    if keep_integers:
-        whole = problem.table.whole & (kinds == NUMBER)
-        result[:, whole] = np.rint(result[:, whole])
-    return result
+    exact: dict[int, np.ndarray] = {}
+    if not keep_integers:
+        return result, exact
+    for j in np.flatnonzero(problem.table.whole & (kinds == NUMBER)).tolist():
+        known = ~np.isnan(values[:, j])
+        if j in problem.table.exact:
+            integers = problem.table.exact[j][problem.cells.kept]
+        elif np.abs(values[known, j]).max(initial=0) > 2**53:  # such as Int128
+            raise InputError(
+                f"column {problem.table.names[j]} holds integers above 2^53 that cannot be kept to "
+                "the last digit here: leave out keep_integers"
+            )
+        else:
+            integers = np.where(known, values[:, j], 0).astype(np.int64)
+        new = aggregate_integers(parts[j % len(parts)], integers, how, problem.sampling)
+        result[known, j] = new[known]
+        if j in problem.table.exact:
+            exact[j] = new
+    return result, exact
 
 
 def loss_of(

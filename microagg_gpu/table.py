@@ -1,5 +1,6 @@
 """Any table in: a matrix of numbers and what each column is for; the same kind of table out."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +15,7 @@ from array_api_compat import (
     is_torch_array,
 )
 
-from .errors import InputError, values_are
+from .errors import DataWarning, InputError, values_are
 from .kernels import engine_for
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
@@ -33,14 +34,20 @@ class Table:
     names : list of str
         Names of the p variables.
     rebuild : callable
-        ``rebuild(protected, kept, keep_integers)``: from a protected NumPy matrix of the records
-        at the positions ``kept`` to the same kind of object as the data.
+        ``rebuild(protected, kept, keep_integers, exact)``: from a protected NumPy matrix of the
+        records at the positions ``kept`` to the same kind of object as the data; ``exact`` holds
+        the protected integers of some variables, to the last digit.
     kinds : int array of shape (p,)
         NUMBER, ORDINAL or NOMINAL.
     categories : dict
         Of an ordinal or nominal variable's position: its categories in the order of their numbers.
     whole : bool array of shape (p,)
         Whether the data hold a variable as integers.
+    exact : dict
+        Of the position of a variable of integers above 2^53, which float64 cannot hold: the
+        integers themselves, as an int64 or uint64 array of shape (n,); 0 where missing.
+    least : dict
+        Of the position of a variable of signed integers: the least that its type can hold.
     strata : int array of shape (n,), or None
         Number of each record's stratum.
     strata_names : list of str
@@ -51,13 +58,15 @@ class Table:
 
     values: Any
     names: list[str]
-    rebuild: Callable[[np.ndarray, np.ndarray, bool], Any]
+    rebuild: Callable[..., Any]
     kinds: np.ndarray
     whole: np.ndarray
     categories: dict[int, list[Any]] = field(default_factory=dict)
     strata: np.ndarray | None = None
     strata_names: list[str] = field(default_factory=list)
     sampling: np.ndarray | None = None
+    exact: dict[int, np.ndarray] = field(default_factory=dict)
+    least: dict[int, int] = field(default_factory=dict)
 
     @property
     def mixed(self) -> bool:
@@ -87,21 +96,31 @@ def read(
     """
     if columns is not None and not len(columns):
         raise InputError("no columns are chosen: name at least one")
-    if isinstance(data, (list, tuple)):
-        table = _read_list(data, columns, by, sampling_weight, ordinal, nominal)
-    elif is_array_api_obj(data):
-        table = _read_array(data, columns, by, sampling_weight, ordinal, nominal)
-    else:
-        from .frames import read_frame  # by narwhals, and PyArrow for categories
+    with np.errstate(invalid="ignore"):  # R's missing value is a signalling NaN
+        if isinstance(data, (list, tuple)):
+            table = _read_list(data, columns, by, sampling_weight, ordinal, nominal)
+        elif is_array_api_obj(data):
+            table = _read_array(data, columns, by, sampling_weight, ordinal, nominal)
+        else:
+            from .frames import read_frame  # by narwhals, and PyArrow for categories
 
-        table = read_frame(data, columns, by, sampling_weight, ordinal, nominal)
+            table = read_frame(data, columns, by, sampling_weight, ordinal, nominal)
     n, p = table.values.shape
     if n == 0 or p == 0:
         raise InputError(f"the data are empty: {n} records of {p} variables")
+    table = replace(table, values=_with_one_nan(table.values))
     refuse_values(table, "infinite", "isinf", "correct them or leave out those records")
+    _warn_of_missing_codes(table)
     if table.sampling is not None:
         _check_sampling(table.sampling, n)
     return table
+
+
+def _with_one_nan(values: Any) -> Any:
+    """Values in which all NaN are the same, quiet one: its bits could tell records apart."""
+    xp = array_namespace(values)
+    missing = xp.isnan(values)
+    return xp.where(missing, xp.nan, values) if bool(xp.any(missing)) else values
 
 
 def _read_list(data: Any, *roles: Any) -> Table:
@@ -149,13 +168,15 @@ def _read_array(
     p = matrix.shape[1]
     to_numpy = engine_for(matrix).to_numpy
 
+    integral, signed = (xp.isdtype(data.dtype, k) for k in ("integral", "signed integer"))
+
     def column(j: int) -> np.ndarray:
-        return to_numpy(matrix[:, j]).astype(np.float64)
+        return to_numpy(matrix[:, j]) if integral else to_numpy(matrix[:, j]).astype(np.float64)
 
     sampling = None
     if sampling_weight is not None and np.ndim(sampling_weight) == 0:
         sampling_weight = _position(sampling_weight, p)
-        sampling = column(sampling_weight)
+        sampling = column(sampling_weight).astype(np.float64)
     elif sampling_weight is not None:
         sampling, sampling_weight = numbers_given(sampling_weight), None
     named, strata_columns, ordinal, nominal = (
@@ -175,18 +196,31 @@ def _read_array(
     strata, strata_names = None, list[str]()
     if by is not None:
         parts = [np.unique(column(j), return_inverse=True) for j in strata_columns]
-        texts = [[f"{value:g}" for value in known] for known, _ in parts]
+        texts = [[str(v) if integral else f"{v:g}" for v in known] for known, _ in parts]
         strata, strata_names = combine(
             [codes.reshape(-1) for _, codes in parts], texts, [str(j) for j in strata_columns]
         )
-    integral = xp.isdtype(data.dtype, "integral")
+    large = [j for j in range(p) if integral and too_large(column(j))]
+    exact = {chosen.index(j): column(j) for j in large if j in chosen}
 
-    def rebuild(protected: np.ndarray, kept: np.ndarray, keep_integers: bool) -> Any:
+    def rebuild(
+        protected: np.ndarray,
+        kept: np.ndarray,
+        keep_integers: bool,
+        exact: Mapping[int, np.ndarray] | None = None,
+    ) -> Any:
         kind = xp.float64 if integral and not keep_integers else data.dtype
+        others = [j for j in large if j not in chosen or chosen.index(j) in categories]
+        if others and not keep_integers:
+            raise InputError(
+                f"column {others[0]} holds integers above 2^53, which would lose digits in an "
+                "array of float64: take keep_integers=True, or a DataFrame"
+            )
         rows = xp.take(matrix, xp.asarray(kept, device=device(data)), axis=0)
         result = xp.astype(rows, kind, copy=True)
         for j, place in enumerate(chosen):
-            new = decoded(protected[:, j], categories.get(j))
+            integers = exact.get(j) if exact else None
+            new = decoded(protected[:, j], categories.get(j)) if integers is None else integers
             result[:, place] = xp.astype(xp.asarray(new.copy(), device=device(data)), kind)
         return xp.reshape(result, (-1,) if data.ndim == 1 else tuple(result.shape))
 
@@ -200,7 +234,21 @@ def _read_array(
         strata,
         strata_names,
         sampling,
+        exact,
+        dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
     )
+
+
+def too_large(integers: np.ndarray) -> bool:
+    """Whether float64 cannot hold some of these integers."""
+    limit = 2**53
+    return len(integers) > 0 and (int(integers.max()) > limit or int(integers.min()) < -limit)
+
+
+def first_with(codes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """For each wanted code, NaN included, the first record that has it."""
+    known, first = np.unique(codes, return_index=True)
+    return first[np.searchsorted(known, wanted)]
 
 
 def choose(
@@ -270,6 +318,8 @@ def decoded(codes: np.ndarray, known: list[Any] | None) -> np.ndarray:
     if known is None:
         return codes
     missing = np.isnan(codes)
+    if not missing.any():
+        return np.asarray(known)[codes.astype(np.int64)]
     values = np.asarray(known, dtype=np.float64)[np.where(missing, 0, codes).astype(np.int64)]
     return np.where(missing, np.nan, values)
 
@@ -325,6 +375,27 @@ def _check_sampling(sampling: np.ndarray, n: int) -> None:
             f"{bad.sum()} sampling weights are missing, infinite, 0 or negative, the first that of "
             f"record {int(bad.argmax()) + 1}, counted from 1: give numbers above 0"
         )
+
+
+def _warn_of_missing_codes(table: Table) -> None:
+    """Warn of integers that other programs take for a missing value: the least of a type.
+
+    R's NA_integer_ is the least integer of 32 bits, in whatever type it arrives.
+    """
+    xp = array_namespace(table.values)
+    known = xp.where(xp.isnan(table.values), xp.inf, table.values)
+    lowest = engine_for(known).to_numpy(xp.min(known, axis=0))
+    for j in np.flatnonzero(table.whole & (table.kinds == NUMBER)).tolist():
+        low = int(table.exact[j].min()) if j in table.exact else lowest[j]
+        if low in (-(2**31), table.least.get(j)):
+            low = int(low)
+            count = int(xp.sum(xp.astype(table.values[:, j] == low, xp.int64)))
+            warnings.warn(
+                f"column {table.names[j]} holds {low} in {count} record{'s' if count > 1 else ''}, "
+                "the least integer of its type and another program's sign for a missing value "
+                "(R's NA): if it is one, make it missing before you protect",
+                DataWarning, stacklevel=4,
+            )  # fmt: skip
 
 
 def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:

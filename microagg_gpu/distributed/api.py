@@ -108,6 +108,7 @@ def microaggregate(
     keep_integers: bool = False,
     drop: Sequence[str] = (),
     group_column: str | None = None,
+    keep_metadata: bool = False,
     **options: Any,
 ) -> DistributedResult:
     """Microaggregate records that are too many for one machine, on a Dask cluster.
@@ -146,6 +147,8 @@ def microaggregate(
         Columns that are left out of the files.
     group_column : str, optional
         A column to add to the files, with the number of each record's group.
+    keep_metadata : bool
+        Copy the metadata of the files too.
 
     Returns
     -------
@@ -182,10 +185,13 @@ def microaggregate(
         parts = job.give_back(how, codes, new)
         if folder is None:
             sse = sum(job.gather("measuring", [delayed(_sse)(part) for part in parts]))
-            protected, labels = source.protected(parts, roles, how), source.labels(parts)
+            categories = source.published_categories(parts)
+            categories = job.gather("looking at categories", categories) if categories else []
+            protected = source.protected(parts, roles, how, categories)
+            labels = source.labels(parts)
             seen = list(protected.to_delayed())
         else:
-            work = source.written(parts, roles, how, folder, drop, group_column)
+            work = source.written(parts, roles, how, folder, drop, group_column, keep_metadata)
             sse = sum(job.gather("writing", work))
             protected, labels = [Path(output or ".") / path.name for path in source.paths], None
             seen = Files([folder / path.name for path in source.paths]).parts(job.seen(drop))

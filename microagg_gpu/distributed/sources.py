@@ -40,16 +40,36 @@ class Frames:
         """The columns that are used, partition by partition."""
         return list(self.data[roles.used].to_delayed())
 
-    def protected(self, new: list[Any], roles: Roles, how: How) -> dd.DataFrame:
-        """The DataFrame with what is published."""
+    def published_categories(self, new: list[Any]) -> list[Any]:
+        """Tasks that say which categories of each column are still published, by partition."""
+        names = [c for c in self.names if isinstance(self.example[c].dtype, pd.CategoricalDtype)]
+        parts = zip(self.data.to_delayed(), new, strict=True)
+        return [delayed(_categories)(part, one, names) for part, one in parts] if names else []
+
+    def protected(
+        self, new: list[Any], roles: Roles, how: How, categories: list[dict[Any, pd.Index]]
+    ) -> dd.DataFrame:
+        """The DataFrame with what is published; `categories` are those of all partitions."""
         table = read(self.example, roles.columns)
         every = np.arange(len(self.example))
         meta = table.rebuild(table.values, every, how.keep_integers).iloc[:0]
+        kinds = {name: self._category(name, [part[name] for part in categories])
+                 for name in (categories[0] if categories else ())}  # fmt: skip
+        meta = meta.astype(kinds)
         parts = [
             delayed(_restored)(part, one, roles, how, meta)
             for part, one in zip(self.data.to_delayed(), new, strict=True)
         ]
         return dd.from_delayed(parts, meta=meta, divisions=self.data.divisions, verify_meta=False)
+
+    def _category(self, name: Any, parts: list[pd.Index]) -> pd.CategoricalDtype:
+        """The type of a column that has these categories, in the order of the original."""
+        used = parts[0]
+        for part in parts[1:]:
+            used = used.append(part.difference(used, sort=False))
+        kind = self.data._meta[name].dtype
+        known = pd.Index([c for c in kind.categories if c in used])
+        return pd.CategoricalDtype(known if len(known) == len(used) else used, kind.ordered)
 
     def labels(self, new: list[Any]) -> dd.Series:
         """The group of each record, -1 if it is left out."""
@@ -66,7 +86,15 @@ def _restored(
 ) -> pd.DataFrame:
     if not len(frame):
         return empty
-    return read(frame, roles.columns).rebuild(new.values, new.kept, how.keep_integers)
+    result = read(frame, roles.columns).rebuild(new.values, new.kept, how.keep_integers)
+    kinds = {c: t for c, t in empty.dtypes.items() if isinstance(t, pd.CategoricalDtype)}
+    return result.astype(kinds)
+
+
+def _categories(frame: pd.DataFrame, new: Returned, names: list[Any]) -> dict[Any, pd.Index]:
+    """The categories of the published records of a partition, column by column."""
+    kept = frame.iloc[new.kept]
+    return {name: kept[name].cat.remove_unused_categories().cat.categories for name in names}
 
 
 def _labels(frame: pd.DataFrame, new: Returned) -> pd.Series:
@@ -106,10 +134,13 @@ class Files:
         folder: Path,
         drop: Sequence[str],
         group_column: str | None,
+        keep_metadata: bool,
     ) -> list[Any]:
         """Tasks that write each file, and return its SSE."""
         return [
-            delayed(_write)(path, one, roles, how, folder / path.name, list(drop), group_column)
+            delayed(_write)(
+                path, one, roles, how, folder / path.name, list(drop), group_column, keep_metadata
+            )
             for path, one in zip(self.paths, new, strict=True)
         ]
 
@@ -163,6 +194,7 @@ def _write(
     target: Path,
     drop: list[str],
     group_column: str | None,
+    keep_metadata: bool,
 ) -> float:
     """Write a file with what is published, compare it with what was to be written."""
     file = DataFile(path, read_table(path, "Parquet"), None)
@@ -175,8 +207,9 @@ def _write(
     mask[new.kept] = True
     added = {} if group_column is None else {group_column: new.groups}
     changed = file.replaced(
-        protected, roles.columns, None if mask.all() else mask, drop=drop, added=added
-    )
+        protected, roles.columns, None if mask.all() else mask, drop=drop, added=added,
+        strata=roles.by, keep_metadata=keep_metadata,
+    )  # fmt: skip
     write_file(changed, target, target)
     if changed.table.num_rows:
         verify(target, target, changed, [], how.k)

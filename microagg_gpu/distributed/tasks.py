@@ -342,7 +342,7 @@ def _published(
     frame: pd.DataFrame, problem: Problem, labels: np.ndarray, how: How, block: int, roles: Roles
 ) -> pd.DataFrame:
     parts = prove(problem, labels)
-    values = publish(problem, parts, how.aggregate, how.keep_integers)
+    values, _ = publish(problem, parts, how.aggregate, how.keep_integers)
     frame = frame.assign(block=block, group=parts[0].labels)
     frame[roles.values] = values
     return frame[list(published_empty(roles))]
