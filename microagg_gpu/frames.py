@@ -180,7 +180,7 @@ def _replaced(
     result = series
     if integers is None:
         # Arrow refuses to cast integers above 2^53; all numbers here are replaced anyway.
-        result = (series * 0 if series.dtype.is_integer() else series).cast(nw.Float64)
+        result = (series - series if series.dtype.is_integer() else series).cast(nw.Float64)
     where = np.flatnonzero(~missing)
     if len(where):
         result = result.scatter(where, (values if integers is None else integers)[where])
