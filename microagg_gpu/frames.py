@@ -137,7 +137,7 @@ def _replaced(series: nw.Series, values: np.ndarray, keep_integers: bool) -> nw.
     if series.implementation.is_pyarrow():
         return _arrow_numbers(series, values, keep_integers)
     where = np.flatnonzero(~np.isnan(values))
-    result = series.cast(nw.Float64)
+    result = _as_float64(series)
     if len(where):
         result = result.scatter(where, values[where])
     keep = series.dtype == nw.Float32 or (keep_integers and series.dtype.is_integer())
@@ -183,7 +183,16 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
 def _floats(series: nw.Series) -> np.ndarray:
     if series.implementation.is_pyarrow():
         return series.to_native().cast("float64", safe=False).to_numpy()
-    return series.cast(nw.Float64).to_numpy()
+    return _as_float64(series).to_numpy()
+
+
+def _as_float64(series: nw.Series) -> nw.Series:
+    """The same of pandas or polars; in pandas, too, Arrow's casts refuse integers above 2**53."""
+    native = series.to_native()
+    if not (series.implementation.is_pandas() and hasattr(native.dtype, "pyarrow_dtype")):
+        return series.cast(nw.Float64)
+    new = series.to_arrow().cast("float64", safe=False).to_pandas(types_mapper=type(native.dtype))
+    return nw.from_native(new.set_axis(native.index).rename(native.name), series_only=True)
 
 
 def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
