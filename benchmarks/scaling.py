@@ -290,7 +290,10 @@ def _without_paths(text: str) -> str:
 def commit() -> str:
     """The version of the code, with "-dirty" if it has changes that are not committed."""
     ask = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True)
+    try:
+        done = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True)
+    except OSError:  # git is not installed
+        return "unknown"
     return done.stdout.strip() or "unknown"
 
 

@@ -43,6 +43,8 @@ def execute(path: Path) -> tuple[Any, str]:
     client = NotebookClient(
         notebook,
         timeout=TIMEOUT,
+        startup_timeout=TIMEOUT,
+        iopub_timeout=TIMEOUT,  # on a busy machine outputs come late, and would be left out
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=ERROR"],
     )

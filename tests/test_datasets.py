@@ -3,6 +3,7 @@
 import functools
 import http.server
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -144,6 +145,8 @@ def no_environment(monkeypatch, tmp_path):
     """Neither MICROAGG_DATA nor anything in the cache directory."""
     monkeypatch.delenv("MICROAGG_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "*")  # what is asked for is on this machine
+    monkeypatch.setenv("no_proxy", "*")
     return tmp_path / "cache" / "microagg-gpu"
 
 
@@ -231,13 +234,16 @@ def test_download_of_another_file(no_environment, serve):
     assert not (no_environment / RDA["eia"]).exists()
 
 
-@pytest.mark.parametrize("address", ["", "http://127.0.0.1:9/", "nonsense"])
+@pytest.mark.parametrize("address", ["not there", "nobody", "nonsense"])
 def test_failed_download(address, no_environment, serve):
     pytest.importorskip("pooch")
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    address = {"not there": serve[1], "nobody": f"http://127.0.0.1:{port}/"}.get(address, address)
     with pytest.raises(
         OSError, match=r"failed to load; put eia.csv or EIA.rda into .* MICROAGG_DATA"
     ):
-        fetch("eia", base_url=address or serve[1])
+        fetch("eia", base_url=address)
 
 
 def test_missing_packages(no_environment, monkeypatch, tmp_path):

@@ -9,6 +9,7 @@ from benchmarks.experiments_checks import checks
 from benchmarks.experiments_data import EXPERIMENTS, Curves, draw, power, sim_name
 from benchmarks.ours import METHODS_2005
 from benchmarks.printed import TABLES
+from benchmarks.scaling import commit
 from microagg_gpu.datasets import simulated
 
 TINY = {
@@ -117,6 +118,11 @@ def test_engines_machines_and_processes_do_not_overwrite_each_other(tmp_path, mo
     one.add(rows[0] | {"seed": 1}, here)
     two.add(rows[0] | {"seed": 2}, here)
     assert len(rows_of(tmp_path)) == 5
+
+
+def test_a_machine_without_git(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert commit() == "unknown"
 
 
 def as_measured(name):

@@ -84,9 +84,11 @@ def test_stripped():
         ("import warnings; warnings.warn('old way', stacklevel=1)", "UserWarning: old way"),
     ],
 )
-def test_errors_and_warnings_fail(tmp_path: Path, source: str, wrong: str):
+def test_errors_and_warnings_fail(tmp_path: Path, monkeypatch, source: str, wrong: str):
     pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
+    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):  # else they are in the home directory
+        monkeypatch.setenv(name, str(tmp_path / name))
     path = tmp_path / "one.ipynb"
     path.write_text(stripped(notebook(source)), "utf-8")
     executed, said = execute(path)

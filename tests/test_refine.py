@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -262,10 +261,20 @@ def test_best_tells_what_won():
 
 def test_ctrl_c_returns_the_best_so_far():
     data = make_table("random", 400, 3, 0)
-    refine(data, random_groups(400, 4, 0), 4, steps=2)  # compiled
-    threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
     plain = microaggregate(data, 4)
-    result = microaggregate(data, 4, refine=60)
+    seen = []
+
+    def watch(fraction, _):
+        seen.append(fraction)
+        if len(seen) == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell ignore it
+    try:
+        result = microaggregate(data, 4, refine=100_000, watch=watch)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(seen) == 5
     assert 0 < result.refined.stopped < 0.5
     assert result.loss < plain.loss
     assert "stopped" in str(result.refined)

@@ -18,7 +18,8 @@ from ..methods.common import check_options
 from ..result import named
 from ..run import Weights, check_k, check_method, check_seed, is_int
 from ..strata import MISSING
-from .job import Job, Progress, clear_cluster_errors
+from .failures import clear_cluster_errors, tried_twice
+from .job import Job, Progress
 from .scales import published_cells, scale_of
 from .sources import Files, Frames, Paths, whole_folder
 from .tasks import How, Returned, Roles
@@ -165,45 +166,69 @@ def microaggregate(
     _check(k, method, options, block, repair, small_strata, aggregate, missing, seed)
     source = _source(data, output, drop, group_column)
     roles = _roles(source.names, columns, by, sampling_weight, missing, drop)
+    cluster = _found(client)
     with ExitStack() as stack:
         folder = None
         if isinstance(source, Files):
             folder = stack.enter_context(whole_folder(Path(output or "."), source.paths, force))
-        job = Job(_found(client), source, roles, progress)
-        stack.enter_context(clear_cluster_errors())
-        found = job.describe()
-        codes, counts, suppressed = published_cells(found, k, small_strata, roles)
-        scale = scale_of(found, codes, standardize, weights, [str(name) for name in roles.columns])
-        how = How(
-            k, method, options, engine, device, check_seed(seed), aggregate, keep_integers, repair,
-            scale,
-        )  # fmt: skip
-        forest = job.divide(how, codes, counts, block)
-        new, repaired, sizes = job.protect(how, codes, forest, block)
-        if sizes.sum() != counts.sum() or sizes.min() < k:
-            raise RuntimeError("internal error: records are lost or a group is too small")
-        parts = job.give_back(how, codes, new)
-        if folder is None:
-            sse = sum(job.gather("measuring", [delayed(_sse)(part) for part in parts]))
-            categories = source.published_categories(parts)
-            categories = job.gather("looking at categories", categories) if categories else []
-            protected = source.protected(parts, roles, how, categories)
-            labels = source.labels(parts)
-            seen = list(protected.to_delayed())
-        else:
-            work = source.written(parts, roles, how, folder, drop, group_column, keep_metadata)
-            sse = sum(job.gather("writing", work))
-            protected, labels = [Path(output or ".") / path.name for path in source.paths], None
-            seen = Files([folder / path.name for path in source.paths]).parts(job.seen(drop))
-        alike = job.count(seen, job.seen(drop))
-        if alike < k:
-            raise RuntimeError(f"internal error: only {alike} records are alike, fewer than k={k}")
-    return DistributedResult(
-        protected, labels, 100 * sse / scale.sst if scale.sst > 0 else 0.0, sse, scale.sst,
-        int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), alike, forest.blocks,
-        repaired, k, method, scale.names, sum(one.dropped for one in found), suppressed,
-        time.perf_counter() - begun, options,
-    )  # fmt: skip
+
+        def attempt() -> DistributedResult:
+            job = Job(cluster, source, roles, progress)
+            found = job.describe(keep_integers)
+            codes, counts, suppressed = published_cells(found, k, small_strata, roles)
+            names = [str(name) for name in roles.columns]
+            scale = scale_of(found, codes, standardize, weights, names)
+            how = How(
+                k, method, options, engine, device, check_seed(seed), aggregate, keep_integers,
+                repair, scale,
+            )  # fmt: skip
+            forest = job.divide(how, codes, counts, block)
+            new, repaired, sizes = job.protect(how, codes, forest, block)
+            if sizes.sum() != counts.sum() or sizes.min() < k:
+                raise RuntimeError("internal error: records are lost or a group is too small")
+            parts = job.give_back(how, codes, new)
+            protected: Any
+            if folder is None:
+                protected, labels, sse, alike = _to_frames(job, source, parts, how)
+            else:
+                work = source.written(parts, roles, how, folder, drop, group_column, keep_metadata)
+                sse, alike = _to_files(job, source, work, folder, drop)
+                protected, labels = [Path(output or ".") / p.name for p in source.paths], None
+            if alike < k:
+                raise RuntimeError(
+                    f"internal error: only {alike} records are alike, fewer than k={k}"
+                )
+            return DistributedResult(
+                protected, labels, 100 * sse / scale.sst if scale.sst > 0 else 0.0, sse, scale.sst,
+                int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), alike,
+                forest.blocks, repaired, k, method, names, sum(one.dropped for one in found),
+                suppressed, time.perf_counter() - begun, options,
+            )  # fmt: skip
+
+        stack.enter_context(clear_cluster_errors(cluster))
+        return tried_twice(cluster, attempt)
+
+
+def _to_frames(
+    job: Job, source: Frames, parts: list[Any], how: How
+) -> tuple[dd.DataFrame, dd.Series, float, int]:
+    """The protected DataFrame and its labels; the SSE, and how many records are alike."""
+    sse = sum(job.gather("measuring", [delayed(_sse)(part) for part in parts]))
+    categories = source.published_categories(parts)
+    categories = job.gather("looking at categories", categories) if categories else []
+    protected = source.protected(parts, job.roles, how, categories)
+    alike = job.count(list(protected.to_delayed()), job.seen(()))
+    return protected, source.labels(parts), sse, alike
+
+
+def _to_files(
+    job: Job, source: Files, work: list[Any], folder: Path, drop: Sequence[str]
+) -> tuple[float, int]:
+    """Write the files: the SSE, and how many records are alike in them."""
+    sse = sum(job.gather("writing", work))
+    seen = job.seen(drop)
+    written = Files([folder / path.name for path in source.paths]).parts(seen)
+    return sse, job.count(written, seen)
 
 
 def _sse(part: Returned) -> float:
@@ -225,15 +250,17 @@ def _source(data: Any, output: Any, drop: Sequence[str], group_column: str | Non
 
 
 def _found(client: Client | None) -> Client:
-    if client is not None:
-        return client
-    try:
-        return default_client()
-    except ValueError:
-        raise InputError(
-            "there is no Dask client: make one, as client = distributed.Client(n_workers=4, "
-            "threads_per_worker=1), and give it as client="
-        ) from None
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            raise InputError(
+                "there is no Dask client: make one, as client = distributed.Client(n_workers=4, "
+                "threads_per_worker=1), and give it as client="
+            ) from None
+    if client.status in ("closing", "closed"):
+        raise InputError("the Dask client is closed: make another, and give it as client=")
+    return client
 
 
 def _check(

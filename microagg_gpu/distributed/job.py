@@ -1,18 +1,20 @@
 """The phases of records on their way through a Dask cluster, each a set of tasks."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
+import dask
 import numpy as np
+import pandas as pd
 from dask import dataframe as dd
 from dask import delayed
-from distributed import Client, KilledWorker, as_completed, futures_of
+from distributed import Client, as_completed, futures_of
 
 from ..errors import InputError
 from . import tasks
 from .blocks import Forest, balance, plan
-from .sources import Files, Frames, disk_is_full
+from .sources import Files, Frames
 from .tasks import Described, How, Key, Roles
 
 Progress = Callable[[str, float], None]
@@ -36,27 +38,28 @@ class Job:
         self._wait(phase, futures)
         return self.client.gather(futures)
 
-    def keep(self, phase: str, frame: Any) -> Any:
-        """A collection that is computed, and held by the workers."""
-        frame = self.client.persist(frame, retries=_RETRIES)
-        self._wait(phase, futures_of(frame))
-        return frame
+    def keep(self, phase: str, work: list[Any]) -> list[Any]:
+        """Delayed tasks whose results are computed, and held by the workers."""
+        held = self.client.persist(work, retries=_RETRIES)
+        self._wait(phase, futures_of(held))
+        return held
 
     def _wait(self, phase: str, futures: list[Any]) -> None:
         self._tell(phase, 0.0)
         try:
-            for i, future in enumerate(as_completed(futures)):
+            for i, future in enumerate(as_completed(futures, loop=self.client.loop)):
                 if future.status != "finished":
                     future.result()
                 self._tell(phase, (i + 1) / len(futures))
         except BaseException:
-            self.client.cancel(futures)
+            with suppress(Exception):  # the cluster may be gone
+                self.client.cancel(futures)
             raise
 
-    def describe(self) -> list[Described]:
+    def describe(self, keep_integers: bool) -> list[Described]:
         """Count, and take the moments of the variables."""
         work = [
-            delayed(tasks.describe)(part, self.roles, where)
+            delayed(tasks.describe)(part, self.roles, where, keep_integers)
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
         found = self.gather("reading", work)
@@ -87,48 +90,38 @@ class Job:
 
     def protect(
         self, how: How, codes: dict[Key, int], forest: Forest, size: int
-    ) -> tuple[dd.DataFrame, int, np.ndarray]:
+    ) -> tuple[list[Any], int, np.ndarray]:
         """Published records, how many of them were repaired, and the sizes of all groups."""
         roles = self.roles
-        placed = dd.from_delayed(
-            [delayed(tasks.place)(part, how, forest) for part in self._records(codes)],
-            meta=tasks.empty(roles, "block"), verify_meta=False,
-        )  # fmt: skip
-        grouped = _moved(placed, "block", forest.blocks).map_partitions(
-            tasks.group_block, how, forest, roles,
-            meta=tasks.empty(roles, "block", "group", "border"), enforce_metadata=False,
-        )  # fmt: skip
-        meta = tasks.published_empty(roles)
-        grouped = self.keep(f"{how.method} in {forest.blocks} blocks", grouped)
+        placed = [delayed(tasks.place)(part, how, forest) for part in self._records(codes)]
+        blocks = _moved(placed, tasks.empty(roles, "block"), "block", forest.blocks)
+        grouped = self.keep(
+            f"{how.method} in {forest.blocks} blocks",
+            [delayed(tasks.group_block)(part, how, forest, roles) for part in blocks],
+        )
         repaired = 0
         every = not (how.steps and len(forest.child))
-        new = grouped.map_partitions(
-            tasks.publish_rest, how, roles, every, meta=meta, enforce_metadata=False
-        )
+        new = [delayed(tasks.publish_rest)(part, how, roles, every) for part in grouped]
         if not every:
             second, repaired = self._meetings(grouped, how, forest, size)
             if repaired:
-                moved = grouped.map_partitions(
-                    tasks.to_border, how, second, enforce_metadata=False,
-                    meta=tasks.empty(roles, "block", "group", "meets"),
-                )  # fmt: skip
-                mended = _moved(moved, "meets", second.blocks).map_partitions(
-                    tasks.repair, how, forest.blocks, roles, meta=meta, enforce_metadata=False
-                )
-                new = dd.concat([new, mended])
+                near = [delayed(tasks.to_border)(part, how, second) for part in grouped]
+                meta = tasks.empty(roles, "block", "group", "meets")
+                new += [
+                    delayed(tasks.repair)(part, how, forest.blocks, roles)
+                    for part in _moved(near, meta, "meets", second.blocks)
+                ]
         new = self.keep("repairing borders" if repaired else "publishing", new)
-        work = [delayed(tasks.group_sizes)(part) for part in new.to_delayed()]
-        sizes = dict(self.gather("counting groups", work))
+        sizes = dict(self.gather("counting groups", [delayed(tasks.group_sizes)(p) for p in new]))
         groups = [len(sizes.get(block, ())) for block in range(max(sizes) + 1)]
         self.offsets = np.cumsum([0, *groups])  # what to add to a block's numbers of groups
         return new, repaired, np.concatenate(list(sizes.values()))
 
     def _meetings(
-        self, grouped: dd.DataFrame, how: How, forest: Forest, size: int
+        self, grouped: list[Any], how: How, forest: Forest, size: int
     ) -> tuple[Forest, int]:
         """Blocks in which groups from both sides of a cut meet, and of how many records."""
-        parts = grouped.to_delayed()
-        work = [delayed(tasks.at_borders)(part, how, how.k) for part in parts]
+        work = [delayed(tasks.at_borders)(part, how, how.k) for part in grouped]
         some = self.gather("looking at borders", work)
         counts = np.bincount(
             np.concatenate([near for near, _ in some]), minlength=len(forest.child)
@@ -137,14 +130,13 @@ class Job:
         sets, points = centres[:, 0].astype(np.int64), centres[:, 1:]
         return plan(sets, points, counts, size, 2 * how.k), int(counts.sum())
 
-    def give_back(self, how: How, codes: dict[Key, int], new: dd.DataFrame) -> list[Any]:
+    def give_back(self, how: How, codes: dict[Key, int], new: list[Any]) -> list[Any]:
         """Tasks for what is published of each partition, in its order."""
-        back = self.keep("returning", _moved(new, "partition", len(self.parts)))
+        meta = tasks.published_empty(self.roles)
+        back = self.keep("returning", _moved(new, meta, "partition", len(self.parts)))
         return [
             delayed(tasks.returned)(part, one, self.roles, how, where, codes, self.offsets)
-            for part, one, where in zip(
-                self.parts, back.to_delayed(), self.source.where, strict=True
-            )
+            for part, one, where in zip(self.parts, back, self.source.where, strict=True)
         ]
 
     def seen(self, drop: Sequence[str]) -> Roles:
@@ -153,44 +145,31 @@ class Job:
 
     def count(self, frames: list[Any], seen: Roles) -> int:
         """The least number of records that are alike in what is published."""
-        hashed = dd.from_delayed(
-            [delayed(tasks.hashes)(frame, seen.used) for frame in frames],
-            meta=tasks.hashes_empty(), verify_meta=False,
-        )  # fmt: skip
-        moved = hashed.shuffle(on="hash", npartitions=len(frames))
+        hashed = [delayed(tasks.hashes)(frame, seen.used) for frame in frames]
+        moved = _frame(hashed, tasks.hashes_empty()).shuffle(
+            on="hash", npartitions=len(frames), shuffle_method=_shuffle()
+        )
         work = [delayed(tasks.alike)(part) for part in moved.to_delayed()]
         return min(self.gather("counting k", work))
 
 
-def _moved(frame: dd.DataFrame, column: str, parts: int) -> dd.DataFrame:
+# Dask's expressions stay in these functions: what is submitted are plain tasks (to_delayed). An
+# expression that a scheduler in this process reads while this thread drops its twin is a KeyError
+# in Dask's cache of expressions, now and then.
+
+
+def _frame(parts: list[Any], meta: pd.DataFrame) -> dd.DataFrame:
+    return dd.from_delayed(parts, meta=meta, verify_meta=False)
+
+
+def _moved(parts: list[Any], meta: pd.DataFrame, column: str, number: int) -> list[Any]:
     """A partition for each number in a column, by Dask's own shuffle."""
-    return frame.set_index(column, divisions=list(range(parts + 1)))
+    frame = _frame(parts, meta).set_index(
+        column, divisions=list(range(number + 1)), shuffle_method=_shuffle()
+    )
+    return list(frame.to_delayed())
 
 
-@contextmanager
-def clear_cluster_errors() -> Iterator[None]:
-    """One sentence for what went wrong on a cluster."""
-    try:
-        yield
-    except InputError:
-        raise
-    except KilledWorker as error:
-        raise InputError(
-            f"the cluster failed: workers died {error.allowed_failures + 1} times over one task, "
-            "most often for want of memory: give them more, or smaller blocks (block=); nothing "
-            "was written"
-        ) from None
-    except Exception as error:
-        seen: BaseException | None = error
-        while seen is not None and not isinstance(seen, InputError):
-            seen = seen.__cause__
-        if seen is not None:
-            raise seen from None
-        if disk_is_full(error):
-            raise InputError(
-                "the disk of a worker, or the one to write to, is full: make room; nothing was "
-                "written"
-            ) from None
-        if isinstance(error, (OSError, MemoryError)):
-            raise InputError(f"a worker failed: {error!r}; nothing was written") from None
-        raise
+def _shuffle() -> str:
+    """From worker to worker: without a default client Dask would take a disk that all share."""
+    return dask.config.get("dataframe.shuffle.method", None) or "p2p"

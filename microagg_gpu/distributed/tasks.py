@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..backend import move
-from ..errors import InputError
+from ..errors import InputError, values_are
 from ..least import improve
 from ..run import Problem, group, prove, publish
 from ..strata import divide
@@ -162,7 +162,9 @@ def _cells(frame: pd.DataFrame, values: np.ndarray, roles: Roles) -> tuple[np.nd
     return cell.reshape(-1), keys
 
 
-def describe(frame: pd.DataFrame, roles: Roles, where: str) -> Described | InputError:
+def describe(
+    frame: pd.DataFrame, roles: Roles, where: str, keep_integers: bool
+) -> Described | InputError:
     """Count the records of a partition and what is missing, and take the moments of its cells.
 
     What cannot be read is returned as an error: to repeat the task would not mend it.
@@ -170,6 +172,8 @@ def describe(frame: pd.DataFrame, roles: Roles, where: str) -> Described | Input
     d = len(roles.columns)
     try:
         table = _read(frame, roles, where)
+        if keep_integers and table is not None:
+            _check_integers(table, where)
     except InputError as error:
         return error
     if table is None:
@@ -185,6 +189,17 @@ def describe(frame: pd.DataFrame, roles: Roles, where: str) -> Described | Input
         if len(rows):
             cells[key] = _moments(values[kept][rows])
     return Described(len(values), int((~kept).sum()), missing.sum(axis=0), table.whole, cells)
+
+
+def _check_integers(table: Table, where: str) -> None:
+    """Refuse integers that float64, as which values travel, does not hold."""
+    for j, integers in table.exact.items():
+        large = int(((integers > 2**53) | (integers < -(2**53))).sum())
+        raise InputError(
+            f"{where}: {values_are(large, f'column {table.names[j]}')} above 2**53 in size, too "
+            "large to be kept as integers on several workers: leave out keep_integers, or protect "
+            "on one machine"
+        )
 
 
 def _moments(values: np.ndarray) -> Moments:
