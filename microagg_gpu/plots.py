@@ -1,20 +1,24 @@
 """Pictures, by Matplotlib (the extra ``report``), which is imported only where it is used."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .checks import comparison_rows, file_path, shown
 from .errors import InputError
+from .measures._check import as_labels, as_matrix
+from .partition import numbered
 
 PALETTE = ("#4269d0", "#ef6f3c", "#3ca951", "#a463f2", "#d9a300", "#e3479b", "#2aa5b8", "#9c6b4e")
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")
 
 
-def check_plot(path: Path, method: str = "") -> None:
+def check_plot(path: str | Path, method: str = "") -> None:
     """Refuse a picture that cannot be drawn, before any work is done."""
+    path = file_path("path", path)
     if find_spec("matplotlib") is None:
         raise InputError("a picture needs Matplotlib: pip install 'microagg-gpu[report]'")
     if path.suffix.casefold() not in FORMATS:
@@ -46,6 +50,12 @@ def plot_groups(
         Names of the variables.
     title : str
     """
+    check_plot(path)
+    points, groups = as_matrix(points), as_labels(labels)
+    if groups.shape != (len(points),):
+        raise InputError(f"labels have shape {groups.shape} for {len(points)} records.")
+    labels = numbered(groups)[0]
+    names = _checked_names(names, points.shape[1])
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
@@ -74,7 +84,7 @@ def plot_groups(
     )  # fmt: skip
     axes.margins(0.03)
     axes.set(xlabel=x_name, ylabel=y_name)
-    axes.set_title(title, loc="left", fontsize=13, pad=22)
+    axes.set_title(str(title).replace("$", r"\$"), loc="left", fontsize=13, pad=22)
     shown = f"; {points.shape[1]} variables shown in two dimensions" if points.shape[1] > 2 else ""
     axes.text(
         0, 1.015, f"a line joins each record to the centroid that is published for it{shown}",
@@ -83,13 +93,27 @@ def plot_groups(
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e8e8e8", linewidth=0.6)
     axes.set_axisbelow(True)
-    figure.savefig(path)
+    _save(figure, path)
 
 
-def _plane(points: np.ndarray, names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, str]]:
+def _checked_names(names: Any, p: int) -> list[str]:
+    if names is None:
+        return [f"variable {j + 1}" for j in range(p)]
+    if isinstance(names, str) or not isinstance(names, Iterable) or len(listed := list(names)) != p:
+        raise InputError(f"names={shown(names)} must be the names of {p} variables")
+    return [str(name) for name in listed]
+
+
+def _save(figure: Any, path: str | Path) -> None:
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _plane(points: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[str, str]]:
     """Two coordinates of each record and what to call them."""
     n, p = points.shape
-    names = list(names or [f"variable {j + 1}" for j in range(p)])
     names = [name.replace("$", r"\$") for name in names]  # a formula, to Matplotlib
     if p == 1:
         rank = np.empty(n)
@@ -121,6 +145,8 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
         The picture to write; its ending says the format.
     title : str
     """
+    check_plot(path)
+    rows = comparison_rows("rows", rows)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -146,9 +172,9 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
     axes.set_ylim(bottom=0)
     axes.margins(0.08)
     axes.set(xlabel="information loss, 100 SSE / SST (%)", ylabel="records linked (%)")
-    axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13)
+    axes.set_title(str(title).replace("$", r"\$"), loc="left", fontsize=13)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e8e8e8", linewidth=0.6)
     axes.set_axisbelow(True)
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    figure.savefig(path)
+    _save(figure, path)
