@@ -2,7 +2,7 @@
 
 import operator
 import os
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from math import inf, isfinite
 from numbers import Real
@@ -19,11 +19,16 @@ LARGEST = 2**63 - 1
 
 def shown(value: Any) -> str:
     """An argument as one short line, whatever it is."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # an object that cannot show itself must not hide what is wrong with it
-        text = f"<{type(value).__name__}>"
+    text = " ".join(as_text(value, repr).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def as_text(value: Any, text_of: Callable[[Any], str] = str) -> str:
+    """The text of a value, or the name of its type if it has none."""
+    try:
+        return text_of(value)
+    except Exception:  # an object that cannot show itself must not hide what is wrong with it
+        return f"<{type(value).__name__}>"
 
 
 def one_of(name: str, value: Any, known: Collection[str | None]) -> Any:
@@ -79,6 +84,13 @@ def true_or_false(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def plain_text(name: str, value: Any) -> str:
+    """Return a text, with a question mark for what no file can hold."""
+    if not isinstance(value, str):
+        raise InputError(f"{name}={shown(value)} must be a text")
+    return value.encode("utf-8", "replace").decode()
+
+
 def callable_or_none(name: str, value: Any) -> Any:
     """Return a function that is to be called, or None."""
     if value is not None and not callable(value):
@@ -97,33 +109,43 @@ def mapping(name: str, value: Any) -> dict[str, Any]:
 
 def file_path(name: str, value: Any) -> Path:
     """Return the path of a file."""
-    if not isinstance(value, (str, os.PathLike)) or not str(value).strip() or "\0" in str(value):
-        raise InputError(f"{name}={shown(value)} must be the path of a file")
-    return Path(value)
+    try:
+        usable = isinstance(value, (str, os.PathLike)) and b"\0" not in os.fsencode(value)
+        if usable and os.fsencode(value).strip():
+            return Path(os.fsdecode(value))
+    except UnicodeError:  # a text that no file system takes
+        pass
+    raise InputError(f"{name}={shown(value)} must be the path of a file")
 
 
 def as_list(value: Any) -> list[Any]:
     """Return one thing or several as a list; a text is one thing."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return [value]
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        return [value[()]]
-    return list(value)
+    try:
+        return list(value)
+    except TypeError:  # an array of no dimension
+        return [value]
 
 
 def comparison_rows(name: str, value: Any) -> list[dict[str, Any]]:
     """Return rows as `compare` makes them: method, k, loss and risk of each run."""
-    rows = [] if value is None else as_list(value)
-    for row in rows:
+    rows = []
+    for row in [] if value is None else as_list(value):
         if not isinstance(row, Mapping) or not {"method", "k", "loss", "risk"} <= set(row):
             raise InputError(
                 f"{name} holds {shown(row)}: give rows of compare(), with method, k, loss and risk"
             )
-        whole_number("k", row["k"], 1)
-        for measure in ("loss", "risk"):
-            if row[measure] is not None:
-                number(measure, row[measure])
-    return [dict(row) for row in rows]
+        numbers = {part: row.get(part) for part in ("loss", "risk", "seconds")}
+        rows.append(
+            {
+                **row,
+                "method": plain_text("method", row["method"]),
+                "k": whole_number("k", row["k"], 1),
+                **{part: None if x is None else number(part, x) for part, x in numbers.items()},
+            }
+        )
+    return rows
 
 
 def column_list(name: str, value: Any, existing: Sequence[Any]) -> list[Any]:
@@ -142,16 +164,17 @@ def column_list(name: str, value: Any, existing: Sequence[Any]) -> list[Any]:
         return []
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if is_column(value, existing):
-        return [value]
     known = set(existing)
-    if isinstance(value, (set, frozenset)):
-        return [c for c in existing if c in value] + [c for c in value if c not in known]
-    try:
-        # One more than there are: then one is unknown or named twice, and the rest do not matter.
-        chosen = list(islice(value, len(existing) + 1))
-    except (TypeError, KeyError, IndexError):
-        raise InputError(f"{name}={shown(value)} must be columns: give a list of them") from None
+    if is_column(value, existing):
+        chosen = [value]
+    elif isinstance(value, (set, frozenset)):
+        chosen = [c for c in existing if c in value] + [c for c in value if c not in known]
+    else:
+        try:
+            # One more than there are: then one is unknown or named twice, and the rest is the same.
+            chosen = list(islice(value, len(existing) + 1))
+        except TypeError:  # as an array of no dimension
+            raise InputError(f"{name}={shown(value)} must be columns: give a list") from None
     for column in chosen:
         if not _is_hashable(column):
             raise InputError(

@@ -1,13 +1,13 @@
 """Pictures, by Matplotlib (the extra ``report``), which is imported only where it is used."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .checks import comparison_rows, file_path, shown
+from .checks import as_list, comparison_rows, file_path, plain_text
 from .errors import InputError
 from .measures._check import as_labels, as_matrix
 from .partition import numbered
@@ -23,7 +23,7 @@ def check_plot(path: str | Path, method: str = "") -> None:
         raise InputError("a picture needs Matplotlib: pip install 'microagg-gpu[report]'")
     if path.suffix.casefold() not in FORMATS:
         raise InputError(f"{path} is no picture that can be written: name it {', '.join(FORMATS)}")
-    if method == "individual":
+    if plain_text("method", method) == "individual":
         raise InputError("individual ranking has no groups of whole records to draw")
 
 
@@ -54,7 +54,9 @@ def plot_groups(
     points, groups = as_matrix(points), as_labels(labels)
     if groups.shape != (len(points),):
         raise InputError(f"labels have shape {groups.shape} for {len(points)} records.")
-    labels = numbered(groups)[0]
+    if np.abs(points).max() > 1e150:
+        raise InputError("the data hold values above 1e150, too large to draw: rescale them")
+    title, labels = plain_text("title", title), numbered(groups)[0]
     names = _checked_names(names, points.shape[1])
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import LineCollection
@@ -84,7 +86,7 @@ def plot_groups(
     )  # fmt: skip
     axes.margins(0.03)
     axes.set(xlabel=x_name, ylabel=y_name)
-    axes.set_title(str(title).replace("$", r"\$"), loc="left", fontsize=13, pad=22)
+    axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13, pad=22)
     shown = f"; {points.shape[1]} variables shown in two dimensions" if points.shape[1] > 2 else ""
     axes.text(
         0, 1.015, f"a line joins each record to the centroid that is published for it{shown}",
@@ -99,9 +101,10 @@ def plot_groups(
 def _checked_names(names: Any, p: int) -> list[str]:
     if names is None:
         return [f"variable {j + 1}" for j in range(p)]
-    if isinstance(names, str) or not isinstance(names, Iterable) or len(listed := list(names)) != p:
-        raise InputError(f"names={shown(names)} must be the names of {p} variables")
-    return [str(name) for name in listed]
+    texts = [plain_text("names", name) for name in as_list(names)]
+    if len(texts) != p:
+        raise InputError(f"{len(texts)} names for {p} variables; give one for each.")
+    return texts
 
 
 def _save(figure: Any, path: str | Path) -> None:
@@ -146,7 +149,8 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
     title : str
     """
     check_plot(path)
-    rows = comparison_rows("rows", rows)
+    title = plain_text("title", title)
+    rows = [row for row in comparison_rows("rows", rows) if None not in (row["loss"], row["risk"])]
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -172,7 +176,7 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
     axes.set_ylim(bottom=0)
     axes.margins(0.08)
     axes.set(xlabel="information loss, 100 SSE / SST (%)", ylabel="records linked (%)")
-    axes.set_title(str(title).replace("$", r"\$"), loc="left", fontsize=13)
+    axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e8e8e8", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import measures
-from .checks import as_list, callable_or_none, file_path, mapping
+from .checks import as_list, as_text, callable_or_none, file_path, mapping
 from .errors import InputError
 from .least import least_loss
 from .run import Problem
@@ -187,7 +187,7 @@ class Result:
                 }
                 for j, known in table.categories.items()
             ],
-            made={name: text for name, text in (self._made | made).items() if str(text)},
+            made={name: text for name, text in (self._made | made).items() if as_text(text)},
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,

@@ -353,7 +353,7 @@ def _variable(given: Any, names: list[str]) -> int:
         if given not in names:
             raise InputError(f"variable {shown(given)} is not one of {', '.join(names)}")
         return names.index(given)
-    if not is_whole(given) or not 0 <= given < len(names):
+    if not is_whole(given) or not 0 <= int(given) < len(names):
         raise InputError(
             f"variable={shown(given)} names none of the {len(names)} variables: give a name, or a "
             "position from 0"

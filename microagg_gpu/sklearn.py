@@ -104,7 +104,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "method='individual' groups each variable by itself and so no records: "
                 "choose another, or call microaggregate"
             )
-        least = int(self.k) if is_whole(self.k) else 1
+        least = int(self.k) if is_whole(self.k) and self.k < 2**31 else 1
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=max(1, least))
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         weights = check_weights(self.weights, [str(name) for name in names])
@@ -124,7 +124,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._centre, self._scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         if standardize:
             constant = X.max(axis=0) == X.min(axis=0)
-            self._centre = X.mean(axis=0)
+            with np.errstate(over="ignore"):  # of constant values, whose centre is themselves
+                self._centre = np.where(constant, X[0], X.mean(axis=0))
             self._scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, X.std(axis=0)))
         self._scale = self._scale * np.sqrt(weights)
         self._points = self._scaled(X)

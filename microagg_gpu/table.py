@@ -110,7 +110,7 @@ def read(
 def _read_list(data: Any, *roles: Any) -> Table:
     try:
         array = np.asarray(data)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         lengths = sorted({len(row) for row in data if isinstance(row, (list, tuple))})
         raise InputError(
             f"the rows of the list have different lengths ({', '.join(map(str, lengths[:5]))}) or "
@@ -311,6 +311,9 @@ def _categories(
     observed = ~np.isnan(column)
     known, codes = np.unique(column[observed], return_inverse=True)
     if order is not None:
+        wrong = f"the order of the categories of column {name} of an array must be numbers"
+        if as_floats(order, wrong).ndim != 1:
+            raise InputError(wrong)
         codes = np.asarray(ranks(known.tolist(), order, name), dtype=np.int64)[codes]
     numbers = np.full(len(column), np.nan)
     numbers[observed] = codes.reshape(-1)
@@ -327,7 +330,7 @@ def _positions(name: str, columns: Any, p: int) -> Any:
 
 
 def _position(column: Any, p: int) -> int:
-    if not is_whole(column) or not -p <= column < p:
+    if not is_whole(column) or not -p <= int(column) < p:
         raise InputError(
             f"column {shown(column)} is not in the array: its {p} columns are numbered from 0"
         )

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..checks import (
     as_floats,
     as_list,
+    as_text,
     callable_or_none,
     comparison_rows,
     mapping,
@@ -90,7 +91,7 @@ def describe(
     """
     before, after = as_pair(original, protected)
     n, p = before.shape
-    names = [str(name) for name in as_list(names)]
+    names = [as_text(name) for name in as_list(names)]
     if len(names) != p:
         raise InputError(f"{len(names)} names for {p} variables; give one for each.")
     k = None if k is None else whole_number("k", k, 1)
@@ -202,7 +203,11 @@ def _sizes(sizes: np.ndarray) -> list[dict[str, Any]]:
 
 def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike) -> dict[str, Any]:
     """How often a category was changed, and how often each occurs before and after."""
-    old, new = np.asarray(before, dtype=str), np.asarray(after, dtype=str)
+    name, kind = as_text(name), as_text(kind)
+    try:
+        old, new = np.asarray(before, dtype=str), np.asarray(after, dtype=str)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(f"category {name!r} does not have texts before and after.") from None
     if old.shape != (n,) or new.shape != (n,):
         raise InputError(f"category {name!r} does not have {n} values before and after.")
     found, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
@@ -215,8 +220,8 @@ def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike)
         sums = [share[rest].sum() for share in shares]
         rows.append({"name": f"{len(rest)} others", "before": sums[0], "after": sums[1]})
     return {
-        "name": str(name),
-        "kind": str(kind),
+        "name": name,
+        "kind": kind,
         "changed": 100 * np.mean(old != new),
         "categories": rows,
     }
@@ -229,8 +234,8 @@ def _mean(values: Iterable[float]) -> float:
 
 def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
-    return str(value)
+        return ", ".join(map(as_text, value))
+    return as_text(value)
 
 
 def _plain(value: Any) -> Any:
