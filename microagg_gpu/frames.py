@@ -189,7 +189,7 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
     other = [
         f"{name!r} ({s.dtype})"
         for s, name in zip(series, names, strict=True)
-        if not s.dtype.is_numeric()
+        if not s.dtype.is_numeric() and not _without_type(s)
     ]
     if other:
         raise InputError(
@@ -199,7 +199,15 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
     return np.stack([_floats(s) for s in series], axis=1)
 
 
+def _without_type(series: nw.Series) -> bool:
+    """Whether a column holds nothing at all, so that it may be one of numbers as well."""
+    untyped = series.dtype in (nw.Unknown, nw.Object, nw.String)  # pandas calls it any of these
+    return untyped and 0 < len(series) == series.null_count()
+
+
 def _floats(series: nw.Series) -> np.ndarray:
+    if _without_type(series):
+        return np.full(len(series), np.nan)
     if series.implementation.is_pyarrow():
         return series.to_native().cast("float64", safe=False).to_numpy()
     return series.cast(nw.Float64).to_numpy()
@@ -222,6 +230,8 @@ def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if pa.types.is_null(column.type):
+        return [], np.full(len(column), -1)
     if pa.types.is_floating(column.type):
         column = pa.array(column.to_numpy(zero_copy_only=False), from_pandas=True)  # NaN is missing
     try:
@@ -237,7 +247,7 @@ def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
 def _natural_order(series: nw.Series, known: list[Any], name: str) -> list[Any]:
     if isinstance(series.dtype, nw.Enum):
         return list(series.dtype.categories)
-    if series.dtype.is_numeric():
+    if series.dtype.is_numeric() or not known:
         return sorted(known)
     column = series.to_arrow()
     if getattr(column.type, "ordered", False):  # a dictionary of Arrow

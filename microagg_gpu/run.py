@@ -175,7 +175,7 @@ def _scaled(
             raise InputError("the data hold values above 1e150, too large to square: rescale them")
     factors = np.sqrt(weights)
     for j, known in table.categories.items():
-        factors[j] /= len(known) if table.kinds[j] == ORDINAL else 1
+        factors[j] /= max(1, len(known)) if table.kinds[j] == ORDINAL else 1
     scale = scale * factors
     factors[table.kinds == NOMINAL] = 1.0  # their numbers are only compared
     if (factors == 1.0).all():

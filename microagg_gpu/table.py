@@ -295,9 +295,8 @@ def decoded(codes: np.ndarray, known: list[Any] | None) -> np.ndarray:
     """Values of an array's variable: its categories, if it has any, instead of their numbers."""
     if known is None:
         return codes
-    missing = np.isnan(codes)
-    values = np.asarray(known, dtype=np.float64)[np.where(missing, 0, codes).astype(np.int64)]
-    return np.where(missing, np.nan, values)
+    values = np.array([*known, np.nan], dtype=np.float64)
+    return values[np.where(np.isnan(codes), len(known), codes).astype(np.int64)]
 
 
 def numbers_given(values: Any) -> np.ndarray:
