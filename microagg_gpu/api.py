@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -11,32 +11,43 @@ import numpy as np
 
 from .aggregate import AGGREGATES
 from .backend import device_name, engine_name, on_device
+from .checks import as_list, callable_or_none, mapping, one_of, shown, true_or_false
 from .errors import InputError
-from .least import given_groups, improve
+from .least import check_budget, given_groups, improve
 from .measures import information_loss
 from .methods import METHODS
 from .result import Comparison, Refinement, Result, named
-from .run import Problem, Weights, check_method, group, loss_of, prepare, prove, publish
-from .table import NUMBER, Ordinal, read
+from .run import (
+    Problem,
+    Weights,
+    check_method,
+    check_seed,
+    group,
+    loss_of,
+    prepare,
+    prove,
+    publish,
+)
+from .table import NUMBER, Columns, Ordinal, read
 
 
 def microaggregate(
     data: Any,
     k: int = 3,
     method: str = "mdav",
-    columns: Sequence[Any] | None = None,
+    columns: Columns = None,
     standardize: bool = True,
     weights: Weights | None = None,
-    device: str = "auto",
+    device: str | None = "auto",
     engine: str | None = None,
     precision: str = "double",
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
     *,
-    by: Sequence[Any] | None = None,
+    by: Columns = None,
     sampling_weight: Any = None,
     ordinal: Ordinal = (),
-    nominal: Sequence[Any] = (),
+    nominal: Columns = (),
     missing: str = "error",
     small_strata: str = "error",
     aggregate: str = "mean",
@@ -57,7 +68,7 @@ def microaggregate(
         The least number of records in a group.
     method : str
         A name in `METHODS`.
-    columns : sequence, optional
+    columns : name, position, or several, optional
         The variables to protect (names, or positions in an array); by default all but those of
         ``by`` and ``sampling_weight``. Others are left untouched.
     standardize : bool
@@ -67,7 +78,7 @@ def microaggregate(
         Weight of each variable in all sums of squares (2002 paper, after expression 5), in the
         order of the columns or by name.
     device : {"auto", "cpu", "cuda", "cuda:1", ...}
-        Where to compute; "auto" is where the data are.
+        Where to compute; "auto", or None, is where the data are.
     engine : {None, "generic", "cpu", "cuda"}
         Force an engine whatever the array's type.
     precision : {"double", "single"}
@@ -77,17 +88,17 @@ def microaggregate(
         For methods that draw random numbers.
     progress : callable, optional
         Called with the fraction done, from 0 to 1.
-    by : sequence, optional
+    by : name, position, or several, optional
         Columns that divide the records into strata: each combination of their values is grouped
         by itself. Variables are standardized over all records.
     sampling_weight : column or array, optional
         Sampling weight of each record, above 0. Centroids become weighted means, so that weighted
         totals are kept; grouping and loss do not use it.
-    ordinal : sequence or dict, optional
+    ordinal : name, position, several, or dict, optional
         Columns of ordered categories: names, or a dict from name to categories, lowest first. By
         default numbers are in their order and ordered categorical types in theirs. Published is
         the median category. Columns named here need not be in ``columns``.
-    nominal : sequence, optional
+    nominal : name, position, or several, optional
         Columns of categories without order: records differ in them or do not. Published is the
         most frequent category. With ordinal or nominal columns the method is MDAV-generic
         (Domingo-Ferrer and Torra 2005).
@@ -123,10 +134,9 @@ def microaggregate(
     InputError
         A ValueError, if the data or the options cannot be used.
     """
-    if aggregate not in AGGREGATES:
-        raise InputError(
-            f"aggregate={aggregate!r} is unknown: choose one of {', '.join(AGGREGATES)}"
-        )
+    check_method(method)
+    keep_integers = _check_run(aggregate, keep_integers, seed, progress, watch)
+    budget = _Budget(*check_budget(refine, refine_steps, ("refine", "refine_steps")), watch)
     with on_device(data):
         table = read(data, columns, by, sampling_weight, ordinal, nominal)
         problem = prepare(
@@ -134,7 +144,7 @@ def microaggregate(
             small_strata=small_strata, device=device, engine=engine, precision=precision,
         )  # fmt: skip
         made = {
-            "Strata": ", ".join(map(str, [by] if isinstance(by, str) else by or [])),
+            "Strata": ", ".join(table.strata_columns),
             "Sampling weight": sampling_weight if isinstance(sampling_weight, str) else "",
             "Missing values": "" if missing == "error" else missing,
             "Column weights": "" if weights is None else str(weights),
@@ -143,7 +153,7 @@ def microaggregate(
         }
         return _run(
             problem, method, options, engine, seed, progress, aggregate, keep_integers, made,
-            _Budget(refine, refine_steps, watch),
+            budget,
         )  # fmt: skip
 
 
@@ -154,14 +164,14 @@ def refine(
     seconds: float | None = 30.0,
     steps: int | None = None,
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns = None,
     standardize: bool = True,
     weights: Weights | None = None,
-    device: str = "auto",
+    device: str | None = "auto",
     engine: str | None = None,
     seed: int = 0,
     watch: Callable[[float, float], None] | None = None,
-    by: Sequence[Any] | None = None,
+    by: Columns = None,
     sampling_weight: Any = None,
     missing: str = "error",
     small_strata: str = "error",
@@ -187,6 +197,10 @@ def refine(
     Result
         Its loss is at most that of the given groups.
     """
+    keep_integers = _check_run(aggregate, keep_integers, seed, None, watch)
+    budget = _Budget(*check_budget(seconds, steps, ("seconds", "steps")), watch)
+    if budget.seconds is None and budget.steps is None:
+        budget = budget._replace(seconds=0.0)
     with on_device(data):
         table = read(data, columns, by, sampling_weight)
         problem = prepare(
@@ -194,7 +208,6 @@ def refine(
             small_strata=small_strata, device=device, engine=engine,
         )  # fmt: skip
         groups = given_groups(labels, problem)
-        budget = _Budget(0.0 if seconds is None else seconds, steps, watch)
         return _run(
             problem, "given", {}, engine, seed, None, aggregate, keep_integers, {}, budget, groups
         )
@@ -208,20 +221,36 @@ class _Budget(NamedTuple):
     watch: Callable[[float, float], None] | None = None
 
 
+def _check_run(aggregate: Any, keep_integers: Any, seed: Any, progress: Any, watch: Any) -> bool:
+    """Refuse arguments that cannot be used, before any work; return `keep_integers`."""
+    one_of("aggregate", aggregate, AGGREGATES)
+    check_seed(seed)
+    callable_or_none("progress", progress)
+    callable_or_none("watch", watch)
+    return true_or_false("keep_integers", keep_integers)
+
+
 def compare(
     data: Any,
     k: int | Iterable[int] = (3, 5),
     methods: str | Iterable[Any] = "all",
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns = None,
     standardize: bool = True,
     weights: Weights | None = None,
-    device: str = "auto",
+    device: str | None = "auto",
     engine: str | None = None,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
     refine: float | None = None,
-    **roles: Any,
+    by: Columns = None,
+    sampling_weight: Any = None,
+    ordinal: Ordinal = (),
+    nominal: Columns = (),
+    missing: str = "error",
+    small_strata: str = "error",
+    aggregate: str = "mean",
+    keep_integers: bool = False,
 ) -> Comparison:
     """Try methods on the same data, as the 2002 paper advises (section 6), best first.
 
@@ -233,11 +262,9 @@ def compare(
         Each a method's name, which runs its usual variants, or a pair (name, options). "all" is
         every method that groups whole records; individual ranking, which does not, and above
         1,500 records "tsp", whose time grows with their cube, run only when named.
-    columns, standardize, weights, device, engine, seed, progress, refine
+    columns, standardize, weights, device, engine, seed, progress, refine, by, sampling_weight, \
+    ordinal, nominal, missing, small_strata, aggregate, keep_integers
         As in `microaggregate`.
-    **roles
-        ``by``, ``sampling_weight``, ``ordinal``, ``nominal``, ``missing``, ``small_strata``,
-        ``aggregate`` and ``keep_integers`` as in `microaggregate`.
 
     Returns
     -------
@@ -245,16 +272,19 @@ def compare(
         A list of rows (dictionaries), sorted by k and loss; printing it shows a table. The risk
         is that of `Result.linkage`, in percent.
     """
-    how = roles.pop("aggregate", "mean"), roles.pop("keep_integers", False)
-    small = {name: roles.pop(name) for name in ("missing", "small_strata") if name in roles}
+    keep_integers = _check_run(aggregate, keep_integers, seed, progress, None)
+    budget = _Budget(*check_budget(refine, None, ("refine", "")))
+    given_sizes = as_list(k)
+    if not given_sizes:
+        raise InputError("nothing to compare: give one k, or more")
     with on_device(data):
-        table = read(data, columns, **roles)
+        table = read(data, columns, by, sampling_weight, ordinal, nominal)
         problems = [
             prepare(
                 table, one, standardize=standardize, weights=weights, device=device,
-                engine=engine, **small,
+                engine=engine, missing=missing, small_strata=small_strata,
             )
-            for one in (k if isinstance(k, Iterable) else [k])
+            for one in given_sizes
         ]  # fmt: skip
     n, p = table.values.shape
     runs = _variants(methods, n, p, table.mixed)
@@ -268,8 +298,8 @@ def compare(
         for name, options in runs:
             with on_device(data):
                 result = _run(
-                    problem, name, options, engine, seed, lambda f: part(0.7 * f), *how, {},
-                    _Budget(refine),
+                    problem, name, options, engine, seed, lambda f: part(0.7 * f), aggregate,
+                    keep_integers, {}, budget,
                 )  # fmt: skip
             groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
             rows.append(
@@ -335,9 +365,10 @@ def _variants(
     methods: str | Iterable[Any], n: int, p: int, mixed: bool
 ) -> list[tuple[str, dict[str, Any]]]:
     univariate = p == 1
-    if methods == "all" and mixed:
+    everything = isinstance(methods, str) and methods == "all"
+    if everything and mixed:
         chosen: list[Any] = ["mdav"]
-    elif methods == "all":
+    elif everything:
         chosen = [
             name
             for name, method in METHODS.items()
@@ -346,7 +377,9 @@ def _variants(
             and n <= method.compared_up_to
         ]
     else:
-        chosen = [methods] if isinstance(methods, str) else list(methods)
+        chosen = [methods] if _is_pair(methods) else as_list(methods)
+    if not chosen:
+        raise InputError("nothing to compare: give one method, or more")
     runs = []
     for one in chosen:
         if isinstance(one, str):
@@ -355,9 +388,20 @@ def _variants(
             if one == "kward" and univariate:
                 variants = ({},)
             runs += [(one, options) for options in variants]
+        elif _is_pair(one):
+            runs.append((check_method(one[0]), mapping(f"options of {one[0]}", one[1])))
         else:
-            runs.append((one[0], dict(one[1])))
+            raise InputError(
+                f"method {shown(one)} is unknown: give a name, or a pair of a name and a "
+                "dictionary of options"
+            )
     return runs
+
+
+def _is_pair(given: Any) -> bool:
+    """Whether a method is given with its options."""
+    pair = isinstance(given, (tuple, list)) and len(given) == 2
+    return pair and isinstance(given[0], str) and isinstance(given[1], Mapping)
 
 
 def _run(

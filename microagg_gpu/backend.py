@@ -1,6 +1,7 @@
 """Array library and device: detect, choose, move."""
 
 import os
+import re
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array, is_numpy_array
 
+from .checks import one_of, shown
 from .errors import InputError
 from .kernels import ENGINES, engine_for
 
@@ -41,18 +43,16 @@ def move(points: Any, device: str, engine: str | None = None) -> Any:
         "auto" leaves it where it is.
     engine : str, optional
     """
-    name, _, number = device.partition(":")
+    number = device.partition(":")[2]
     here = device_name(points)
     if engine == "cuda" and not simulated():
         if device == "cpu":
             raise InputError("engine='cuda' works on a GPU and device='cpu' is not one: leave one")
         if device == "auto" and not here.startswith("cuda"):
-            name = device = "cuda"
+            device = "cuda"
     if device in ("auto", "cpu"):
         stays = engine == "generic" if here == "cpu" else device == "auto"
         return points if stays else engine_for(points).to_numpy(points)
-    if name != "cuda" or (number and not number.isdigit()) or device == "cuda:":
-        raise InputError(f"device={device!r} is unknown: choose 'auto', 'cpu', 'cuda' or 'cuda:1'")
     check_gpu(f"device={device!r}")
     import cupy
 
@@ -69,6 +69,17 @@ def move(points: Any, device: str, engine: str | None = None) -> Any:
         return cupy.asarray(
             points if is_cupy_array(points) else engine_for(points).to_numpy(points)
         )
+
+
+def check_device(device: Any) -> str:
+    """Return the name of a device if it can be one; None is "auto"."""
+    if device is None:
+        return "auto"
+    if not isinstance(device, str) or not re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,4})?", device):
+        raise InputError(
+            f"device={shown(device)} is unknown: choose 'auto', 'cpu', 'cuda' or 'cuda:1'"
+        )
+    return device
 
 
 def check_gpu(wish: str) -> None:
@@ -110,9 +121,7 @@ def check_engine(engine: str | None) -> None:
     """Refuse an engine that does not exist or cannot run here."""
     if engine is None:
         return
-    if engine not in ENGINES:
-        names = ", ".join(repr(name) for name in ENGINES)
-        raise InputError(f"engine={engine!r} is unknown: choose one of {names}")
+    one_of("engine", engine, ENGINES)
     if engine == "cuda" and not simulated():
         check_gpu("engine='cuda'")
         if find_spec("numba_cuda") is None:

@@ -14,8 +14,18 @@ import typer
 
 from . import InputError, compare, microaggregate
 from .api import risk_map
+from .checks import whole_number
 from .cluster import one_file, protect_parts, refuse_given
-from .console import clear_errors, column_weights, method_options, parse, phases, split, stop
+from .console import (
+    Command,
+    clear_errors,
+    column_weights,
+    method_options,
+    parse,
+    phases,
+    split,
+    stop,
+)
 from .files import (
     check_ending,
     group_sizes,
@@ -109,6 +119,7 @@ def _microagg(
 
 
 @app.command(
+    cls=Command,
     epilog="""Examples:
 
     `microagg protect companies.csv -k 5 --columns turnover,staff -o protected.csv`
@@ -129,7 +140,7 @@ def _microagg(
     --plot groups.png` takes another method, with an option, and draws the groups.
 
     `microagg protect survey/*.parquet -k 5 --columns turnover,staff -o protected/ --workers 4`
-    protects the records of many files together; with `--scheduler tcp://...` on many machines."""
+    protects the records of many files together; with `--scheduler tcp://...` on many machines.""",
 )
 def protect(
     sources: Sources,
@@ -198,6 +209,10 @@ def protect(
             "device": device, "seed": seed, "missing": missing, "small_strata": small_strata,
             "aggregate": aggregate, "keep_integers": keep_integers,
         }  # fmt: skip
+        whole_number("block", block, 1)
+        whole_number("repair", repair, 0)
+        if group_column is not None and not group_column.strip():
+            raise InputError("--group-column is empty: give the column a name, or leave it out")
         if workers is not None or scheduler is not None:
             alone = {
                 "--ordinal": ordinal, "--nominal": nominal, "--refine": refine,
@@ -264,6 +279,7 @@ def protect(
 
 @app.command(
     "compare",
+    cls=Command,
     epilog="""Examples:
 
     `microagg compare companies.csv -k 5 --columns turnover,staff`
@@ -334,9 +350,10 @@ def compare_methods(
 
 
 @app.command(
+    cls=Command,
     epilog="""Example:
 
-    `microagg check protected.csv -k 5 --columns region,turnover,staff`"""
+    `microagg check protected.csv -k 5 --columns region,turnover,staff`""",
 )
 def check(
     source: Source,
@@ -371,12 +388,13 @@ def check(
 
 
 @app.command(
+    cls=Command,
     epilog="""Examples:
 
     `microagg report companies.csv protected.csv -o report.html`
 
     `microagg report companies.csv protected.csv --columns turnover,staff --by region --key id
-    -o report.html --json report.json` matches the records of the files by their id."""
+    -o report.html --json report.json` matches the records of the files by their id.""",
 )
 def report(
     original: Annotated[Path, typer.Argument(help=f"The file before: {FILES}.")],

@@ -20,6 +20,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from typer.core import TyperCommand
 
 from .errors import DataWarning, InputError
 from .methods import METHODS
@@ -79,9 +80,24 @@ def clear_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
+class Command(TyperCommand):
+    """A command that refuses an option given twice, of which only the last would count."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        order = self.make_parser(ctx).parse_args(args=list(args))[2]
+        options = [one for one in order if one.param_type_name == "option"]
+        with clear_errors():
+            for one in options:
+                once = not (getattr(one, "multiple", False) or getattr(one, "is_flag", False))
+                if once and options.count(one) > 1:
+                    raise InputError(f"{one.opts[0]} is given {options.count(one)} times: give one")
+        return super().parse_args(ctx, args)
+
+
 _PARAMETERS = (
-    "aggregate|by|columns|decimal|delimiter|device|encoding|method|missing|nominal|ordinal"
-    "|refine|refine_steps|small_strata"
+    "aggregate|block|by|columns|decimal|delimiter|device|encoding|method|missing|nominal|ordinal"
+    "|refine|refine_steps|repair|seed|small_strata"
 )
 
 
@@ -93,8 +109,10 @@ def _as_options(message: str) -> str:
         message = message.replace(example[0], f"--ordinal '{example[1]}={order}'")
     message = re.sub(r"\binner='(\w+)'", r"--option inner=\1", message)
     return re.sub(
-        rf"\b({_PARAMETERS})=('([^']*)')?",
-        lambda found: f"--{found[1].replace('_', '-')}" + (f" {found[3]}" if found[2] else ""),
+        rf"\b({_PARAMETERS})=('([^']*)'|[-+.\w]+)?",
+        lambda found: (
+            f"--{found[1].replace('_', '-')}" + (f" {found[3] or found[2]}" if found[2] else "")
+        ),
         message,
     )
 
@@ -145,9 +163,14 @@ def phases() -> Iterator[Phases]:
 
 def split(text: str | None) -> list[str]:
     """Split a list at its commas; a name that holds one is put in quotation marks."""
-    if not text:
+    if text is None:
         return []
-    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
+    if not text:  # as from a variable of the shell that is not set
+        raise InputError("an option for a list is empty: name one or more, or leave it out")
+    try:
+        return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error:  # a line break
+        raise InputError(f"{text!r} cannot be read as a list: separate names by commas") from None
 
 
 def parse(name: str, kind: type, text: str) -> Any:

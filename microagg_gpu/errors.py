@@ -8,7 +8,13 @@ def values_are(count: int, of: object = "") -> str:
 
 
 class InputError(ValueError):
-    """The data or an option cannot be used; the message says what, where and what to do."""
+    """The data or an option cannot be used; the message says what, where and what to do.
+
+    It is one line, whatever stands in the names that it quotes.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(" ".join(str(message).splitlines()))
 
 
 class DataWarning(UserWarning):

@@ -1,15 +1,26 @@
 """DataFrames and Series of pandas, polars, Arrow, ..., by narwhals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from .checks import column_list, is_column, shown
 from .compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from .errors import InputError
-from .table import Ordinal, Table, choose, combine, first_with, kinds_of, numbers_given, ranks
+from .table import (
+    Columns,
+    Ordinal,
+    Table,
+    choose,
+    combine,
+    first_with,
+    kinds_of,
+    numbers_given,
+    ranks,
+)
 
 MISSING = "(missing)"
 _EXACT: dict[Any, type] = {nw.Int64: np.int64, nw.UInt64: np.uint64}
@@ -24,18 +35,18 @@ _SIGNED: dict[Any, int] = {
 
 def read_frame(
     data: Any,
-    columns: Sequence[Any] | None,
-    by: Sequence[Any] | None,
+    columns: Columns,
+    by: Columns,
     sampling_weight: Any,
     ordinal: Ordinal,
-    nominal: Sequence[Any],
+    nominal: Columns,
 ) -> Table:
     """Read the variables of a DataFrame, or a Series as one variable; see `table.read`."""
     if nw.dependencies.is_pandas_like_dataframe(data):
         _check_names(data)
     frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.Series):
-        return _read_series(frame)
+        return _read_series(frame, columns, by, sampling_weight, ordinal, nominal)
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
             f"data of type {type(data).__name__} cannot be read: "
@@ -43,19 +54,20 @@ def read_frame(
         )
     names = list(frame.columns)
     sampling = None
-    if sampling_weight is not None and np.ndim(sampling_weight) == 1:
+    if sampling_weight is not None and is_column(sampling_weight, names):
+        (sampling_weight,) = _existing("sampling_weight", sampling_weight, names)
+        sampling = _numbers([_column(frame, sampling_weight)], [str(sampling_weight)])[:, 0]
+    elif sampling_weight is not None:
         _check_index(data, sampling_weight)
         sampling, sampling_weight = numbers_given(sampling_weight), None
-    elif sampling_weight is not None:
-        (sampling_weight,) = _existing([sampling_weight], names)
-        sampling = _numbers([_column(frame, sampling_weight)], [str(sampling_weight)])[:, 0]
-    by_list = _existing(by, names)
-    nominal = _existing(nominal, names)
-    _existing(ordinal, names)
-    ordinal = [ordinal] if isinstance(ordinal, str) else ordinal
+    by_list = _existing("by", by, names)
+    nominal = _existing("nominal", nominal, names)
+    ranked: Any = _existing("ordinal", ordinal, names)
+    if isinstance(ordinal, Mapping):
+        ranked = {name: ordinal[name] for name in ranked}
     chosen, orders = choose(
-        None if columns is None else _existing(columns, names), by_list, sampling_weight, ordinal,
-        nominal, names,
+        None if columns is None else _existing("columns", columns, names), by_list,
+        sampling_weight, ranked, nominal, names,
     )  # fmt: skip
     labels = [str(name) for name in chosen]
     series = [_column(frame, name) for name in chosen]
@@ -66,14 +78,14 @@ def read_frame(
     categories = {}
     for j, order in orders.items():
         known, codes = _codes(series[j], labels[j])
-        if chosen[j] in ordinal:
+        if chosen[j] in ranked:
             order = order if order is not None else _natural_order(series[j], known, labels[j])
             codes = np.append(ranks(known, order, labels[j]), -1)[codes]  # -1 stays itself
             known = list(order)
         values[:, j] = np.where(codes < 0, np.nan, codes)
         categories[j] = known
     strata, strata_names = None, list[str]()
-    if by is not None:
+    if by_list:
         parts = [_codes(_column(frame, name), str(name)) for name in by_list]
         texts = [[*map(str, known), MISSING] for known, _ in parts]
         strata, strata_names = combine(
@@ -114,6 +126,7 @@ def read_frame(
         strata,
         strata_names,
         sampling,
+        [str(name) for name in by_list],
         exact,
         {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
     )
@@ -137,11 +150,26 @@ def _with_columns(frame: nw.DataFrame, new: dict[Any, nw.Series], kept: np.ndarr
     return compact_table(with_views(result, native.schema)) if arrow else result
 
 
-def _read_series(series: nw.Series) -> Table:
+def _read_series(
+    series: nw.Series,
+    columns: Columns,
+    by: Columns,
+    sampling_weight: Any,
+    ordinal: Ordinal,
+    nominal: Columns,
+) -> Table:
     """One variable, read as a frame of one column."""
     name = str(series.name)
-    column = series.alias(name)
-    table = read_frame(column.to_frame().to_native(), None, None, None, (), ())
+    if columns is not None:
+        _existing("columns", columns, [series.name])
+    for role, given in (("by", by), ("ordinal", ordinal), ("nominal", nominal)):
+        if column_list(role, given, [series.name]):
+            raise InputError(f"{role}= is for tables and the data are one column: leave it out")
+    if sampling_weight is not None:
+        _check_index(series.to_native(), sampling_weight)
+        sampling_weight = numbers_given(sampling_weight)
+    frame = series.alias(name).to_frame().to_native()
+    table = read_frame(frame, None, None, sampling_weight, None, None)
 
     def rebuild(*new: Any) -> Any:
         frame = nw.from_native(table.rebuild(*new), eager_only=True)
@@ -154,14 +182,14 @@ def _column(frame: nw.DataFrame, name: Any) -> nw.Series:
     return frame[:, list(frame.columns).index(name)]
 
 
-def _existing(columns: Any, names: list[Any]) -> list[Any]:
-    if columns is None:
-        return []
-    chosen = [columns] if isinstance(columns, str) or columns in names else list(columns)
+def _existing(role: str, columns: Columns, names: list[Any]) -> list[Any]:
+    """Columns that are given for a role, as a list of names of the table."""
+    chosen, known = column_list(role, columns, names), set(names)
     for column in chosen:
-        if column not in names:
+        if column not in known:
             raise InputError(
-                f"column {column!r} is not in the table, which has: {', '.join(map(str, names))}"
+                f"column {shown(column)} is not in the table, which has: "
+                f"{', '.join(map(str, names))}"
             )
     return chosen
 
@@ -235,7 +263,7 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
     other = [
         f"{name!r} ({s.dtype})"
         for s, name in zip(series, names, strict=True)
-        if not s.dtype.is_numeric()
+        if not s.dtype.is_numeric() and not _without_type(s)
     ]
     if other:
         raise InputError(
@@ -245,7 +273,15 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
     return np.stack([_floats(s) for s in series], axis=1)
 
 
+def _without_type(series: nw.Series) -> bool:
+    """Whether a column holds nothing at all, so that it may be one of numbers as well."""
+    untyped = series.dtype in (nw.Unknown, nw.Object, nw.String)  # pandas calls it any of these
+    return untyped and 0 < len(series) == series.null_count()
+
+
 def _floats(series: nw.Series) -> np.ndarray:
+    if _without_type(series):
+        return np.full(len(series), np.nan)
     if series.dtype in _EXACT:  # Arrow, in pandas too, refuses to cast those above 2^53
         return series.to_arrow().cast("float64", safe=False).to_numpy(zero_copy_only=False)
     if series.implementation.is_pyarrow():
@@ -270,6 +306,8 @@ def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if pa.types.is_null(column.type):
+        return [], np.full(len(column), -1)
     if pa.types.is_floating(column.type):
         column = pa.array(column.to_numpy(zero_copy_only=False), from_pandas=True)  # NaN is missing
     try:
@@ -285,7 +323,7 @@ def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
 def _natural_order(series: nw.Series, known: list[Any], name: str) -> list[Any]:
     if isinstance(series.dtype, nw.Enum):
         return list(series.dtype.categories)
-    if series.dtype.is_numeric():
+    if series.dtype.is_numeric() or not known:
         return sorted(known)
     column = series.to_arrow()
     if getattr(column.type, "ordered", False):  # a dictionary of Arrow
@@ -299,7 +337,9 @@ def _natural_order(series: nw.Series, known: list[Any], name: str) -> list[Any]:
 
 def _check_index(data: Any, weights: Any) -> None:
     """Weights with an index of their own must have that of the data, or they are someone else's."""
-    pandas = nw.dependencies.is_pandas_dataframe(data) and nw.dependencies.is_pandas_series(weights)
+    known = nw.dependencies
+    pandas = known.is_pandas_dataframe(data) or known.is_pandas_series(data)
+    pandas = pandas and known.is_pandas_series(weights)
     if pandas and not data.index.equals(weights.index):
         raise InputError(
             "the sampling weights have another index than the data: align them, or name a column"

@@ -1,7 +1,6 @@
 """The least loss: groups that are refined, and a loss that none can be below."""
 
 from collections.abc import Callable
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,19 @@ from array_api_compat import device as device_of
 
 from . import measures
 from .backend import on_device
+from .checks import number, whole_number
 from .errors import InputError
 from .methods.refine import Refined, Watch, refine
-from .run import Problem, check_seed, is_int
+from .run import Problem, check_seed
 
 
 def given_groups(labels: Any, problem: Problem) -> np.ndarray:
     """Labels that a user gives for all records, checked and renumbered, for those published."""
-    given = np.asarray(labels)
     n = problem.table.values.shape[0]
+    try:
+        given = np.asarray(labels)
+    except (TypeError, ValueError, RuntimeError):  # rows of different lengths, a GPU's array
+        given = np.empty(0)
     if given.shape != (n,) or given.dtype.kind not in "iu":
         raise InputError(f"labels must be {n} whole numbers, the group of each record")
     kept, cell = problem.cells.kept, problem.cells.cell
@@ -37,11 +40,21 @@ def given_groups(labels: Any, problem: Problem) -> np.ndarray:
     return groups
 
 
+def check_budget(
+    seconds: Any, steps: Any, names: tuple[str, str]
+) -> tuple[float | None, int | None]:
+    """Return how long to refine, seconds or steps for each record, if it can be done."""
+    return (
+        None if seconds is None else number(names[0], seconds, 0),
+        None if steps is None else whole_number(names[1], steps, 0, 10**9),
+    )
+
+
 def improve(
     problem: Problem,
     labels: np.ndarray,
-    seconds: Any,
-    steps: Any,
+    seconds: float | None,
+    steps: int | None,
     engine: str | None,
     seed: int,
     watch: Watch | None,
@@ -55,10 +68,6 @@ def improve(
         raise InputError(
             "refinement takes numbers only, not ordinal or nominal columns: leave out refine="
         )
-    if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < inf):
-        raise InputError(f"the seconds to refine must be a number of 0 or more, not {seconds!r}")
-    if steps is not None and not (is_int(steps) and steps >= 0):
-        raise InputError(f"the steps to refine must be a whole number of 0 or more, not {steps!r}")
     points, total = problem.points, measures.sst(problem.filled)
     if np.isnan(problem.values).any():
         points = array_namespace(points).asarray(problem.filled, device=device_of(points))

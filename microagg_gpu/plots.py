@@ -7,19 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from .checks import as_list, comparison_rows, file_path, plain_text
 from .errors import InputError
+from .measures._check import as_labels, as_matrix
+from .partition import numbered
 
 PALETTE = ("#4269d0", "#ef6f3c", "#3ca951", "#a463f2", "#d9a300", "#e3479b", "#2aa5b8", "#9c6b4e")
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")
 
 
-def check_plot(path: Path, method: str = "") -> None:
+def check_plot(path: str | Path, method: str = "") -> None:
     """Refuse a picture that cannot be drawn, before any work is done."""
+    path = file_path("path", path)
     if find_spec("matplotlib") is None:
         raise InputError("a picture needs Matplotlib: pip install 'microagg-gpu[report]'")
     if path.suffix.casefold() not in FORMATS:
         raise InputError(f"{path} is no picture that can be written: name it {', '.join(FORMATS)}")
-    if method == "individual":
+    if plain_text("method", method) == "individual":
         raise InputError("individual ranking has no groups of whole records to draw")
 
 
@@ -46,6 +50,14 @@ def plot_groups(
         Names of the variables.
     title : str
     """
+    check_plot(path)
+    points, groups = as_matrix(points), as_labels(labels)
+    if groups.shape != (len(points),):
+        raise InputError(f"labels have shape {groups.shape} for {len(points)} records.")
+    if np.abs(points).max() > 1e150:
+        raise InputError("the data hold values above 1e150, too large to draw: rescale them")
+    title, labels = plain_text("title", title), numbered(groups)[0]
+    names = _checked_names(names, points.shape[1])
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
@@ -74,7 +86,7 @@ def plot_groups(
     )  # fmt: skip
     axes.margins(0.03)
     axes.set(xlabel=x_name, ylabel=y_name)
-    axes.set_title(title, loc="left", fontsize=13, pad=22)
+    axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13, pad=22)
     shown = f"; {points.shape[1]} variables shown in two dimensions" if points.shape[1] > 2 else ""
     axes.text(
         0, 1.015, f"a line joins each record to the centroid that is published for it{shown}",
@@ -83,13 +95,28 @@ def plot_groups(
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e8e8e8", linewidth=0.6)
     axes.set_axisbelow(True)
-    figure.savefig(path)
+    _save(figure, path)
 
 
-def _plane(points: np.ndarray, names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, str]]:
+def _checked_names(names: Any, p: int) -> list[str]:
+    if names is None:
+        return [f"variable {j + 1}" for j in range(p)]
+    texts = [plain_text("names", name) for name in as_list(names)]
+    if len(texts) != p:
+        raise InputError(f"{len(texts)} names for {p} variables; give one for each.")
+    return texts
+
+
+def _save(figure: Any, path: str | Path) -> None:
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _plane(points: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[str, str]]:
     """Two coordinates of each record and what to call them."""
     n, p = points.shape
-    names = list(names or [f"variable {j + 1}" for j in range(p)])
     names = [name.replace("$", r"\$") for name in names]  # a formula, to Matplotlib
     if p == 1:
         rank = np.empty(n)
@@ -121,6 +148,9 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
         The picture to write; its ending says the format.
     title : str
     """
+    check_plot(path)
+    title = plain_text("title", title)
+    rows = [row for row in comparison_rows("rows", rows) if None not in (row["loss"], row["risk"])]
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -151,4 +181,4 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
     axes.grid(color="#e8e8e8", linewidth=0.6)
     axes.set_axisbelow(True)
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    figure.savefig(path)
+    _save(figure, path)

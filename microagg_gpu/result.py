@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import measures
+from .checks import as_list, as_text, callable_or_none, file_path, mapping
 from .errors import InputError
 from .least import least_loss
 from .run import Problem
@@ -136,6 +137,7 @@ class Result:
         It takes seconds for thousands of records, a minute for 100,000. For groups of whole
         records in numbers only.
         """
+        callable_or_none("progress", progress)
         if self.labels.ndim > 1:
             raise InputError("individual ranking groups no whole records: the bound is not for it")
         least = least_loss(self._problem, progress)
@@ -161,6 +163,8 @@ class Result:
         """
         from .report import describe
 
+        callable_or_none("progress", progress)
+        made = mapping("made", made)
         problem, table = self._problem, self._problem.table
         numbers = table.kinds == NUMBER
         kept = problem.cells.kept
@@ -183,8 +187,8 @@ class Result:
                 }
                 for j, known in table.categories.items()
             ],
-            made={name: text for name, text in (self._made | (made or {})).items() if text},
-            alternatives=list(alternatives),
+            made={name: text for name, text in (self._made | made).items() if as_text(text)},
+            alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,
             progress=progress,
@@ -202,14 +206,18 @@ class Result:
         from .report import page
         from .storage import whole_file
 
-        with whole_file(Path(path)) as temporary:
+        unknown = [name for name in given if name not in ("made", "alternatives", "progress")]
+        if unknown:
+            raise InputError(f"a report takes made, alternatives and progress, not {unknown[0]!r}")
+        with whole_file(file_path("path", path)) as temporary:
             temporary.write_text(page(self.report(**given)), encoding="utf-8")
 
     def plot(self, path: str | Path) -> None:
         """Draw the groups. The picture shows the original records: do not publish it."""
         from .plots import check_plot, plot_groups
 
-        check_plot(Path(path), self.method)
+        path = file_path("path", path)
+        check_plot(path, self.method)
         problem = self._problem
         numbers = problem.table.kinds == NUMBER
         values = problem.values[:, numbers]
@@ -221,7 +229,7 @@ class Result:
             values * np.where(problem.scale > 0, problem.scale, 1)[numbers]
             if values.shape[1] > 2 else values,
             self.labels[problem.cells.kept],
-            Path(path),
+            path,
             names=[name for name, number in zip(self.names, numbers, strict=True) if number],
             title=f"{self.method}, k = {self.k}: {len(self.sizes)} groups, loss {self.loss:.2f} %",
         )  # fmt: skip

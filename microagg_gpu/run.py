@@ -12,7 +12,8 @@ from array_api_compat import device as device_of
 
 from . import measures
 from .aggregate import aggregate, aggregate_integers
-from .backend import check_engine, engine_name, move, on_device
+from .backend import check_device, check_engine, engine_name, move, on_device
+from .checks import LARGEST, as_floats, is_whole, one_of, shown, true_or_false, whole_number
 from .errors import InputError
 from .kernels import engine_for
 from .methods import METHODS
@@ -23,7 +24,7 @@ from .strata import Cells, divide, merge
 from .table import NOMINAL, NUMBER, ORDINAL, Table, standardized
 
 Progress = Callable[[float], None]
-Weights = Sequence[float] | Mapping[Any, float]
+Weights = Sequence[float] | np.ndarray | Mapping[Any, float]
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,15 @@ def prepare(
     weights: Weights | None = None,
     missing: str = "error",
     small_strata: str = "error",
-    device: str = "auto",
+    device: str | None = "auto",
     engine: str | None = None,
     precision: str = "double",
 ) -> Problem:
     """Choose the records, bring them to the device, standardize and weight them."""
     check_engine(engine)
-    if precision not in ("double", "single"):
-        raise InputError(f"precision={precision!r} is unknown: choose 'double' or 'single'")
+    device = check_device(device)
+    one_of("precision", precision, ("double", "single"))
+    standardize = true_or_false("standardize", standardize)
     k = check_k(k, table.values.shape[0])
     values = engine_for(table.values).to_numpy(table.values)
     cells = divide(table, values, k, missing, small_strata)
@@ -108,42 +110,38 @@ def prepare(
 
 def check_k(k: Any, n: int) -> int:
     """Return k as an int if n records can be grouped by it."""
-    if not is_int(k):
-        raise InputError(f"k={k!r} is not a whole number: give the least group size")
+    if not is_whole(k):
+        raise InputError(f"k={shown(k)} is not a whole number: give the least group size")
     number = int(k)
     if number < 1:
-        raise InputError(f"k={number} is too small: a group has at least 1 record")
+        raise InputError(f"k={shown(number)} is too small: a group has at least 1 record")
     if number > n:
-        raise InputError(f"k={number} is more than the {n} records: give a k of {n} or less")
+        raise InputError(f"k={shown(number)} is more than the {n} records: give a k of {n} or less")
     return number
-
-
-def is_int(x: Any) -> bool:
-    """Whether x is a whole number and not a truth value."""
-    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
 def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:
     """The weight of each variable, if they can be used."""
     if weights is None:
         return np.ones(len(names))
+    if hasattr(weights, "to_dict") and list(getattr(weights, "index", [])) != [*range(len(names))]:
+        weights = weights.to_dict()  # a Series of pandas with names of its own
     if isinstance(weights, Mapping):
         unknown = [name for name in weights if str(name) not in names]
         if unknown:
             raise InputError(
-                f"a weight is given for {unknown[0]!r}, which is not protected: "
+                f"a weight is given for {shown(unknown[0])}, which is not protected: "
                 f"choose among {', '.join(names)}"
             )
         known = {str(name): weight for name, weight in weights.items()}
         weights = [known.get(name, 1.0) for name in names]
-    try:
-        w = np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"weights={weights!r} are not numbers: give one for each") from None
+    w = as_floats(weights, f"weights={shown(weights)} are not numbers: give one for each")
     if w.shape != (len(names),):
         raise InputError(f"{w.size} weights for {len(names)} variables: give one for each")
     if not (np.isfinite(w).all() and (w >= 0).all() and w.any()):
         raise InputError("a weight is negative, not finite, or all are 0: give numbers above 0")
+    if w.max() > 1e100 or w[w > 0].min() < 1e-100:  # their squares must not overflow
+        raise InputError("a weight is above 1e100 or below 1e-100: give numbers near 1")
     return w
 
 
@@ -177,7 +175,7 @@ def _scaled(
             raise InputError("the data hold values above 1e150, too large to square: rescale them")
     factors = np.sqrt(weights)
     for j, known in table.categories.items():
-        factors[j] /= len(known) if table.kinds[j] == ORDINAL else 1
+        factors[j] /= max(1, len(known)) if table.kinds[j] == ORDINAL else 1
     scale = scale * factors
     factors[table.kinds == NOMINAL] = 1.0  # their numbers are only compared
     if (factors == 1.0).all():
@@ -185,10 +183,11 @@ def _scaled(
     return points * xp.asarray(factors, device=device_of(points)), scale
 
 
-def check_method(method: str) -> None:
-    """Refuse a method that does not exist."""
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is unknown: choose one of {', '.join(METHODS)}")
+def check_method(method: Any) -> str:
+    """Return the name of a method that exists."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"method {shown(method)} is unknown: choose one of {', '.join(METHODS)}")
+    return method
 
 
 def group(
@@ -203,7 +202,7 @@ def group(
     check_method(method)
     points, p = problem.points, len(problem.table.names)
     function = METHODS[method].function
-    check_options(method, function, options)
+    given = check_options(method, function, options)
     if METHODS[method].univariate and p > 1:
         raise InputError(
             f"method {method!r} takes one variable and the data have {p}: choose one with "
@@ -214,8 +213,7 @@ def group(
             f"method {method!r} takes numbers only: with ordinal or nominal columns take "
             "method='mdav', which is MDAV-generic then"
         )
-    given = dict(options)
-    if isinstance(given.get("variable"), str):
+    if given.get("variable") is not None:
         given["variable"] = _variable(given["variable"], problem.table.names)
     if "seed" in inspect.signature(function).parameters:
         given["seed"] = check_seed(seed)
@@ -373,10 +371,18 @@ def loss_of(
     return 100 * sse / sst if sst > 0 else 0.0, sse, sst
 
 
-def _variable(name: str, names: list[str]) -> int:
-    if name not in names:
-        raise InputError(f"variable {name!r} is not one of {', '.join(names)}")
-    return names.index(name)
+def _variable(given: Any, names: list[str]) -> int:
+    """The position of a variable, given by its name or position."""
+    if isinstance(given, str):
+        if given not in names:
+            raise InputError(f"variable {shown(given)} is not one of {', '.join(names)}")
+        return names.index(given)
+    if not is_whole(given) or not 0 <= int(given) < len(names):
+        raise InputError(
+            f"variable={shown(given)} names none of the {len(names)} variables: give a name, or a "
+            "position from 0"
+        )
+    return int(given)
 
 
 def _place(variable: int, observed: np.ndarray, names: list[str]) -> int:
@@ -390,6 +396,4 @@ def _place(variable: int, observed: np.ndarray, names: list[str]) -> int:
 
 def check_seed(seed: Any) -> int:
     """Return a seed as an int, if it is one."""
-    if not is_int(seed) or seed < 0:
-        raise InputError(f"seed={seed!r} is not a whole number of 0 or more")
-    return int(seed)
+    return whole_number("seed", seed, 0, LARGEST)

@@ -1,8 +1,6 @@
 """Microaggregation as a scikit-learn transformer (the extra ``sklearn``)."""
 
 import inspect
-from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,9 @@ except ImportError as error:
     ) from error
 
 from . import InputError, microaggregate
+from .checks import is_whole, mapping, true_or_false
 from .kernels import engine_for
+from .run import Weights, check_method, check_weights
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -40,8 +40,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         A name in `microagg_gpu.METHODS`, other than "individual".
     standardize : bool
         Bring each variable to mean 0 and standard deviation 1 for the distances.
-    weights : sequence of float, optional
-        Weight of each variable in all sums of squares.
+    weights : sequence or dict, optional
+        Weight of each variable in all sums of squares, in the order of the columns or by name.
     device : {"auto", "cpu", "cuda", "cuda:1", ...}
         Where to group.
     seed : int
@@ -73,7 +73,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         method: str = "mdav",
         *,
         standardize: bool = True,
-        weights: Sequence[float] | None = None,
+        weights: Weights | None = None,
         device: str = "auto",
         seed: int = 0,
         options: dict[str, Any] | None = None,
@@ -94,23 +94,26 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array or DataFrame of shape (n, p)
         y : ignored
         """
-        options = self.options or {}
+        options = mapping("options", self.options)
+        standardize = true_or_false("standardize", self.standardize)
         taken = [name for name in options if name in inspect.signature(microaggregate).parameters]
         if taken:
             raise InputError(f"{taken[0]!r} is not an option of a method: leave it out of options")
-        if self.method == "individual":
+        if check_method(self.method) == "individual":
             raise InputError(
                 "method='individual' groups each variable by itself and so no records: "
                 "choose another, or call microaggregate"
             )
-        least = int(self.k) if isinstance(self.k, Integral) else 1
+        least = int(self.k) if is_whole(self.k) and self.k < 2**31 else 1
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=max(1, least))
+        names = getattr(self, "feature_names_in_", range(X.shape[1]))
+        weights = check_weights(self.weights, [str(name) for name in names])
         result = microaggregate(
             X,
             self.k,
             self.method,
-            standardize=self.standardize,
-            weights=self.weights,
+            standardize=standardize,
+            weights=weights,
             device=self.device,
             seed=self.seed,
             **options,
@@ -119,12 +122,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.centroids_ = result.protected[np.unique(result.labels, return_index=True)[1]]
         self.loss_ = result.loss
         self._centre, self._scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        if self.standardize:
+        if standardize:
             constant = X.max(axis=0) == X.min(axis=0)
-            self._centre = X.mean(axis=0)
+            with np.errstate(over="ignore"):  # of constant values, whose centre is themselves
+                self._centre = np.where(constant, X[0], X.mean(axis=0))
             self._scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, X.std(axis=0)))
-        if self.weights is not None:
-            self._scale = self._scale * np.sqrt(np.asarray(self.weights, dtype=float))
+        self._scale = self._scale * np.sqrt(weights)
         self._points = self._scaled(X)
         return self
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .checks import one_of
 from .errors import InputError
 from .table import NOMINAL, Table, refuse_values
 
@@ -63,12 +64,8 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
         What to do with cells of fewer than k records: refuse them; leave them for `merge`; leave
         out their records.
     """
-    for name, value, known in (
-        ("missing", missing, MISSING),
-        ("small_strata", small_strata, SMALL),
-    ):
-        if value not in known:
-            raise InputError(f"{name}={value!r} is unknown: choose one of {', '.join(known)}")
+    one_of("missing", missing, MISSING)
+    one_of("small_strata", small_strata, SMALL)
     if missing == "error":
         refuse_values(
             table, "missing (NaN)", "isnan",

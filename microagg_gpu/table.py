@@ -15,11 +15,13 @@ from array_api_compat import (
     is_torch_array,
 )
 
+from .checks import as_floats, column_list, is_whole, shown
 from .errors import DataWarning, InputError, values_are
 from .kernels import engine_for
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
-Ordinal = Sequence[Any] | Mapping[Any, Sequence[Any] | None]
+Columns = Any  # the name or position of a column, or an iterable of them; None for none
+Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Table:
         Number of each record's stratum.
     strata_names : list of str
         What to call each stratum.
+    strata_columns : list of str
+        The columns that divide the records into strata.
     sampling : float array of shape (n,), or None
         Sampling weight of each record.
     """
@@ -65,6 +69,7 @@ class Table:
     strata: np.ndarray | None = None
     strata_names: list[str] = field(default_factory=list)
     sampling: np.ndarray | None = None
+    strata_columns: list[str] = field(default_factory=list)
     exact: dict[int, np.ndarray] = field(default_factory=dict)
     least: dict[int, int] = field(default_factory=dict)
 
@@ -76,11 +81,11 @@ class Table:
 
 def read(
     data: Any,
-    columns: Sequence[Any] | None = None,
-    by: Sequence[Any] | None = None,
+    columns: Columns = None,
+    by: Columns = None,
     sampling_weight: Any = None,
     ordinal: Ordinal = (),
-    nominal: Sequence[Any] = (),
+    nominal: Columns = (),
 ) -> Table:
     """Read the variables of an array, a list of lists or a DataFrame.
 
@@ -88,14 +93,12 @@ def read(
     ----------
     data : array, list or DataFrame
         Two-dimensional with a row per record, or one-dimensional for one variable.
-    columns : sequence of str or int, optional
+    columns : name, position, or several, optional
         The variables to protect; by default all but those of ``by`` and ``sampling_weight``.
         Names in a DataFrame, positions in an array.
     by, sampling_weight, ordinal, nominal
         As in `microaggregate`.
     """
-    if columns is not None and not len(columns):
-        raise InputError("no columns are chosen: name at least one")
     with np.errstate(invalid="ignore"):  # R's missing value is a signalling NaN
         if isinstance(data, (list, tuple)):
             table = _read_list(data, columns, by, sampling_weight, ordinal, nominal)
@@ -126,11 +129,11 @@ def _with_one_nan(values: Any) -> Any:
 def _read_list(data: Any, *roles: Any) -> Table:
     try:
         array = np.asarray(data)
-    except ValueError:
-        lengths = {len(row) for row in data if isinstance(row, (list, tuple))}
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        lengths = sorted({len(row) for row in data if isinstance(row, (list, tuple))})
         raise InputError(
-            f"the rows of the list have different lengths ({sorted(lengths)}): "
-            "give each record the same variables"
+            f"the rows of the list have different lengths ({', '.join(map(str, lengths[:5]))}) or "
+            "hold other things than numbers: give each record the same variables"
         ) from None
     table = _read_array(array, *roles)
     return replace(table, rebuild=lambda *new: table.rebuild(*new).tolist())
@@ -138,31 +141,32 @@ def _read_list(data: Any, *roles: Any) -> Table:
 
 def _read_array(
     data: Any,
-    columns: Sequence[Any] | None,
-    by: Sequence[Any] | None,
+    columns: Columns,
+    by: Columns,
     sampling_weight: Any,
     ordinal: Ordinal,
-    nominal: Sequence[Any],
+    nominal: Columns,
 ) -> Table:
     if is_jax_array(data) or is_dask_array(data):
         raise InputError(
             f"arrays of type {type(data).__name__} cannot be changed in place: "
             "convert the data with numpy.asarray first"
         )
+    if isinstance(data, np.ndarray) and data.dtype.kind not in "fiu":
+        raise InputError(
+            f"the array holds {data.dtype.name} values, not numbers: "
+            "convert it, or give a DataFrame and choose its numeric columns"
+        )
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
+    if isinstance(data, np.matrix):
+        data = np.asarray(data)
     if is_torch_array(data):
         data = data.detach()
     xp = array_namespace(data)
     if data.ndim not in (1, 2):
         raise InputError(f"the array has {data.ndim} dimensions: give a row per record (2, or 1)")
-    kinds = ("real floating", "integral")
-    if isinstance(data, np.ndarray) and data.dtype.kind not in "fiu":
-        raise InputError(
-            f"the array holds {data.dtype} values, not numbers: "
-            "convert it, or give a DataFrame and choose its numeric columns"
-        )
-    if not xp.isdtype(data.dtype, kinds):
+    if not xp.isdtype(data.dtype, ("real floating", "integral")):
         raise InputError(f"the array holds {data.dtype} values, not real numbers: convert it")
     matrix = data if data.ndim == 2 else xp.reshape(data, (-1, 1))
     p = matrix.shape[1]
@@ -174,16 +178,16 @@ def _read_array(
         return to_numpy(matrix[:, j]) if integral else to_numpy(matrix[:, j]).astype(np.float64)
 
     sampling = None
-    if sampling_weight is not None and np.ndim(sampling_weight) == 0:
+    if is_whole(sampling_weight) or isinstance(sampling_weight, str):
         sampling_weight = _position(sampling_weight, p)
         sampling = column(sampling_weight).astype(np.float64)
     elif sampling_weight is not None:
         sampling, sampling_weight = numbers_given(sampling_weight), None
-    named, strata_columns, ordinal, nominal = (
-        _positions(given, p) for given in (columns, by, ordinal, nominal)
-    )
+    named = None if columns is None else _positions("columns", columns, p)
+    strata_columns = _positions("by", by, p)
+    ordinal, nominal = _positions("ordinal", ordinal, p), _positions("nominal", nominal, p)
     chosen, orders = choose(
-        named, strata_columns or [], sampling_weight, ordinal, nominal, list(range(p))
+        named, strata_columns, sampling_weight, ordinal, nominal, list(range(p))
     )
     where = xp.asarray(chosen, dtype=xp.int64, device=device(data))
     values = xp.astype(xp.take(matrix, where, axis=1), xp.float64, copy=False)
@@ -194,7 +198,7 @@ def _read_array(
         values[:, j] = xp.asarray(codes, device=device(data))
         categories[j] = known
     strata, strata_names = None, list[str]()
-    if by is not None:
+    if strata_columns:
         parts = [np.unique(column(j), return_inverse=True) for j in strata_columns]
         texts = [[str(v) if integral else f"{v:g}" for v in known] for known, _ in parts]
         strata, strata_names = combine(
@@ -234,6 +238,7 @@ def _read_array(
         strata,
         strata_names,
         sampling,
+        [str(j) for j in strata_columns],
         exact,
         dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
     )
@@ -255,11 +260,15 @@ def choose(
     columns: list[Any] | None,
     by: list[Any],
     sampling_weight: Any,
-    ordinal: Ordinal,
-    nominal: Sequence[Any],
+    ordinal: Mapping[Any, Any] | list[Any],
+    nominal: list[Any],
     existing: list[Any],
 ) -> tuple[list[Any], dict[int, Sequence[Any] | None]]:
     """The columns to protect, and of the ordinal and nominal ones: position and given order."""
+    if columns is not None and not columns:
+        raise InputError("no columns are chosen: name at least one")
+    for given in (by, list(ordinal), nominal):
+        _check_unique(given)
     chosen = list(columns) if columns is not None else [
         c for c in existing if c not in by and (sampling_weight is None or c != sampling_weight)
     ]  # fmt: skip
@@ -272,12 +281,29 @@ def choose(
         twice = [c for c in chosen if c in taken and c is not None]
         if twice:
             raise InputError(f"column {twice[0]!r} is {role} and cannot be protected as well")
-    _check_unique(by)
     orders: dict[int, Sequence[Any] | None] = {
-        chosen.index(c): ordinal[c] if isinstance(ordinal, Mapping) else None for c in ordinal
+        chosen.index(c): _order(c, ordinal[c]) if isinstance(ordinal, Mapping) else None
+        for c in ordinal
     }
     orders |= {chosen.index(c): None for c in nominal}
     return chosen, orders
+
+
+def _order(column: Any, given: Any) -> list[Any] | None:
+    """The categories of an ordinal column, lowest first, as they were given."""
+    if given is None:
+        return None
+    given = given.tolist() if hasattr(given, "tolist") else given
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise InputError(
+            f"the order of the categories of column {column!r} is {shown(given)}: give a list, "
+            "lowest first"
+        )
+    order = list(given)
+    texts = [shown(category) for category in order]
+    if len(set(texts)) < len(texts):
+        raise InputError(f"a category of column {column!r} is twice in the order that was given")
+    return order
 
 
 def kinds_of(p: int, orders: Mapping[int, Any], nominal: Sequence[int]) -> np.ndarray:
@@ -320,16 +346,13 @@ def decoded(codes: np.ndarray, known: list[Any] | None) -> np.ndarray:
     missing = np.isnan(codes)
     if not missing.any():
         return np.asarray(known)[codes.astype(np.int64)]
-    values = np.asarray(known, dtype=np.float64)[np.where(missing, 0, codes).astype(np.int64)]
-    return np.where(missing, np.nan, values)
+    values = np.array([*known, np.nan], dtype=np.float64)
+    return values[np.where(np.isnan(codes), len(known), codes).astype(np.int64)]
 
 
 def numbers_given(values: Any) -> np.ndarray:
     """Sampling weights that are not a column."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("the sampling weights are not numbers: give one for each") from None
+    return as_floats(values, "the sampling weights are not numbers: give one for each")
 
 
 def _categories(
@@ -338,24 +361,28 @@ def _categories(
     observed = ~np.isnan(column)
     known, codes = np.unique(column[observed], return_inverse=True)
     if order is not None:
+        wrong = f"the order of the categories of column {name} of an array must be numbers"
+        if as_floats(order, wrong).ndim != 1:
+            raise InputError(wrong)
         codes = np.asarray(ranks(known.tolist(), order, name), dtype=np.int64)[codes]
     numbers = np.full(len(column), np.nan)
     numbers[observed] = codes.reshape(-1)
     return known.tolist() if order is None else list(order), numbers
 
 
-def _positions(columns: Any, p: int) -> Any:
-    if columns is None:
-        return None
-    if isinstance(columns, Mapping):
-        return {_position(c, p): order for c, order in columns.items()}
-    return [_position(c, p) for c in ([columns] if np.ndim(columns) == 0 else columns)]
+def _positions(name: str, columns: Any, p: int) -> Any:
+    """Columns of an array by their numbers; of a mapping those of its keys."""
+    places = [_position(c, p) for c in column_list(name, columns, range(p))]
+    if name == "ordinal" and isinstance(columns, Mapping):
+        _check_unique(places)
+        return dict(zip(places, columns.values(), strict=True))
+    return places
 
 
 def _position(column: Any, p: int) -> int:
-    if not isinstance(column, (int, np.integer)) or not -p <= column < p:
+    if not is_whole(column) or not -p <= int(column) < p:
         raise InputError(
-            f"column {column!r} is not in the array: its {p} columns are numbered from 0"
+            f"column {shown(column)} is not in the array: its {p} columns are numbered from 0"
         )
     return int(column) % p
 
@@ -363,12 +390,15 @@ def _position(column: Any, p: int) -> int:
 def _check_unique(chosen: list[Any]) -> None:
     twice = [c for i, c in enumerate(chosen) if c in chosen[:i]]
     if twice:
-        raise InputError(f"column {twice[0]!r} is chosen twice: name each column once")
+        raise InputError(f"column {shown(twice[0])} is chosen twice: name each column once")
 
 
 def _check_sampling(sampling: np.ndarray, n: int) -> None:
     if sampling.shape != (n,):
-        raise InputError(f"{sampling.size} sampling weights for {n} records: give one for each")
+        shape = "" if sampling.ndim == 1 else f" of shape {sampling.shape}"
+        raise InputError(
+            f"{sampling.size} sampling weights{shape} for {n} records: give one for each"
+        )
     bad = ~(np.isfinite(sampling) & (sampling > 0))
     if bad.any():
         raise InputError(

@@ -85,12 +85,12 @@ def test_a_seed_gives_the_same_records_and_another_seed_others():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"c": 0}, "c is 0; it must be a whole number, 1 or more."),
-        ({"d": 1.5}, "d is 1.5; it must be a whole number, 1 or more."),
+        ({"c": 0}, "c=0 must be a whole number from 1 to 2147483647"),
+        ({"d": 1.5}, "d=1.5 must be a whole number from 1 to 2147483647"),
         ({"min_size": 9}, "min_size is 9 and max_size 8; min_size must not be the larger."),
-        ({"sigma": -1.0}, "sigma is -1.0; it must be a finite number, 0 or more."),
-        ({"sigma": float("nan")}, "sigma is nan; it must be a finite number, 0 or more."),
-        ({"seed": -1}, "The seed is -1; it must be a whole number, 0 or more."),
+        ({"sigma": -1.0}, "sigma=-1.0 must be a finite number from 0 to 1e+150"),
+        ({"sigma": float("nan")}, "sigma=nan must be a finite number from 0 to 1e+150"),
+        ({"seed": -1}, "seed=-1 must be a whole number of 0 or more"),
     ],
 )
 def test_bad_cluster_arguments(arguments, message):
@@ -102,7 +102,7 @@ def test_bad_cluster_arguments(arguments, message):
 def test_bad_simulated_arguments():
     with pytest.raises(InputError, match=r"no simulated data set 'SIM_30'.*SIM_1, .*, SIM_29"):
         simulated("SIM_30")
-    with pytest.raises(InputError, match="seed is -1"):
+    with pytest.raises(InputError, match="seed=-1 must be"):
         simulated("SIM_1", seed=-1)
 
 

@@ -470,10 +470,10 @@ def test_integers_that_are_just_small_enough(client):
         ({"columns": ["region"]}, "partition 0: 1 of 1 columns are not numbers: 'region'"),
         ({"block": 5}, "block=5 must be a whole number of 8 or more"),
         ({"repair": -1}, "repair=-1 must be a whole number of 0 or more"),
-        ({"small_strata": "merge"}, "small_strata='merge' cannot be used here"),
+        ({"small_strata": "merge"}, "small_strata='merge' is unknown"),
         ({"by": ["id"]}, "1200 of 1200 strata .* have fewer than k=4 records: id=0 .1."),
         ({"output": "out"}, "output=, drop= and group_column= are for files"),
-        ({"aggregate": "mode"}, "aggregate='mode' cannot be used here"),
+        ({"aggregate": "mode"}, "aggregate='mode' is unknown"),
         (
             {"columns": ["a"], "sampling_weight": "b"},
             "partition 0: .* sampling weights are missing, infinite, 0",

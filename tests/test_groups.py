@@ -17,7 +17,7 @@ def test_oversized():
     assert oversized(labels, 3) == (50, 6.5)
     assert oversized(labels, 4) == (0, 0)
     assert oversized(np.column_stack([labels, np.zeros(21, int)]), 3) == (60, pytest.approx(34 / 3))
-    with pytest.raises(InputError, match="k is 0; it must be a whole number, 1 or more"):
+    with pytest.raises(InputError, match="k=0 must be a whole number of 1 or more"):
         oversized(labels, 0)
 
 

@@ -254,10 +254,13 @@ def test_dask(tmp_path_factory):
     Path("in").mkdir()
     for i in range(2):
         pq.write_table(table.slice(12 * i, 12), f"in/{i}.parquet")
-    with distributed.Client(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
-        local_directory=tmp_path_factory.mktemp("workers"),
-    ) as client:  # fmt: skip
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
+            local_directory=tmp_path_factory.mktemp("workers"),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):  # fmt: skip
         result = spread(dd.from_pandas(frame, npartitions=3), 3, client=client, **CHOICES)
         after = result.protected.compute()
         spread("in", 3, client=client, output="out", **CHOICES)

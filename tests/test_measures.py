@@ -329,5 +329,5 @@ def test_bad_structure_arguments():
         standard_deviations([1.0, 2.0], [1.0, 2.0, 3.0])
     with pytest.raises(InputError, match="protected holds 1 missing"):
         weight_changes([1.0, 2.0], [1.0, np.nan])
-    with pytest.raises(InputError, match="ddof is 2; it must be 0 or 1"):
+    with pytest.raises(InputError, match="ddof=2 must be a whole number from 0 to 1"):
         correlation_discrepancies([1.0, 2.0], [1.0, 2.0], ddof=2)

@@ -143,9 +143,11 @@ def test_labels_agree_with_the_reference(options, case):
 
 def test_bad_options():
     points = make_table("random", 9, 2, seed=0)
-    with pytest.raises(InputError, match="tour='best' is unknown: choose 'insertion' or 'nearest'"):
+    with pytest.raises(
+        InputError, match="tour='best' is unknown: choose one of 'insertion', 'nearest'"
+    ):
         tsp(points, 3, tour="best")
-    with pytest.raises(InputError, match="window=-1 is not a number of records: give 0 or more"):
+    with pytest.raises(InputError, match="window=-1 must be a whole number of 0 or more"):
         tsp(points, 3, window=-1)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import file_path, shown
 from ..errors import InputError
 
 BASE_URL = "https://raw.githubusercontent.com/sdcTools/sdcMicro/master/data/"
@@ -95,8 +96,14 @@ def fetch(
     V1 ... V13 of the 1999 and 2002 papers are the columns of `tarragona` in this order, except
     in 1999 Tables 2 and 3, whose rows V7 ... V11 are columns 9, 11, 8, 7 and 10.
     """
-    if name not in _FILES:
-        raise InputError(f"There is no reference file {name!r}; choose one of {', '.join(_FILES)}.")
+    if not isinstance(name, str) or name not in _FILES:
+        raise InputError(
+            f"There is no reference file {shown(name)}; choose one of {', '.join(_FILES)}."
+        )
+    if not isinstance(base_url, str):
+        raise InputError(f"base_url={shown(base_url)} must be a web address")
+    if data_home is not None:
+        data_home = file_path("data_home", data_home)
     file = _FILES[name]
     homes = _directories(data_home)
     for home in homes:

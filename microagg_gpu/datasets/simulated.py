@@ -1,11 +1,11 @@
 """Simulated clusters: SIM_1 ... SIM_29 of Laszlo and Mukherjee (2005), section 4.1."""
 
-import operator
 from collections.abc import Sequence
 from typing import Literal, overload
 
 import numpy as np
 
+from ..checks import is_whole, number, shown, true_or_false, whole_number
 from ..errors import InputError
 
 # name: (d, sigma, min_size, max_size); the number of clusters c is 200 everywhere.
@@ -68,21 +68,26 @@ def clusters(
     labels : numpy.ndarray
         int64, the true cluster 0..c-1 of each record; only if `labels` is true.
     """
-    _check_whole(c=c, d=d, min_size=min_size, max_size=max_size)
+    most = 2**31 - 1
+    c, d = whole_number("c", c, 1, most), whole_number("d", d, 1, most)
+    min_size = whole_number("min_size", min_size, 1, most)
+    max_size = whole_number("max_size", max_size, 1, most)
     if min_size > max_size:
         raise InputError(
             f"min_size is {min_size} and max_size {max_size}; min_size must not be the larger."
         )
-    if not 0 <= sigma < float("inf"):
-        raise InputError(f"sigma is {sigma}; it must be a finite number, 0 or more.")
+    sigma = number("sigma", sigma, 0, 1e150)
+    labels = true_or_false("labels", labels)
+    rng = np.random.default_rng(_checked_seed(seed))
     try:
-        rng = np.random.default_rng(seed)
-    except (TypeError, ValueError):
-        raise InputError(f"The seed is {seed!r}; it must be a whole number, 0 or more.") from None
-    centres = rng.uniform(-1, 1, size=(c, d))
-    sizes = rng.integers(min_size, max_size, size=c, endpoint=True)
-    truth = np.repeat(np.arange(c, dtype=np.int64), sizes)
-    data = centres[truth] + sigma * rng.standard_normal((truth.size, d))
+        centres = rng.uniform(-1, 1, size=(c, d))
+        sizes = rng.integers(min_size, max_size, size=c, endpoint=True)
+        truth = np.repeat(np.arange(c, dtype=np.int64), sizes)
+        data = centres[truth] + sigma * rng.standard_normal((truth.size, d))
+    except (MemoryError, ValueError):  # numpy refuses sizes above its largest by the latter
+        raise InputError(
+            f"{c} clusters of up to {max_size} records with {d} variables do not fit in memory"
+        ) from None
     return (data, truth) if labels else data
 
 
@@ -131,23 +136,21 @@ def simulated(
     SIM_9 ... SIM_14 start at 10,000 records; Table 2 and 200 clusters of 100 give 20,000, which
     is followed here.
     """
-    if name not in _PARAMETERS:
+    if not isinstance(name, str) or name not in _PARAMETERS:
         raise InputError(
-            f"There is no simulated data set {name!r}; choose one of SIM_1, SIM_2, ..., SIM_29."
+            f"There is no simulated data set {shown(name)}; choose one of SIM_1, SIM_2, ..., "
+            "SIM_29."
         )
-    _check_whole(smallest=0, seed=seed)
+    seed = whole_number("seed", seed, 0)
+    labels = true_or_false("labels", labels)
     d, sigma, min_size, max_size = _PARAMETERS[name]
     own_stream = (int(name.removeprefix("SIM_")), seed)
     data, truth = clusters(_CLUSTERS, d, sigma, min_size, max_size, seed=own_stream, labels=True)
     return (data, truth) if labels else data
 
 
-def _check_whole(smallest: int = 1, **values: int) -> None:
-    """Raise InputError unless every value is a whole number of at least `smallest`."""
-    for name, value in values.items():
-        try:
-            right = operator.index(value) >= smallest
-        except TypeError:
-            right = False
-        if not right:
-            raise InputError(f"{name} is {value!r}; it must be a whole number, {smallest} or more.")
+def _checked_seed(seed: Seed) -> Seed:
+    """Return a seed: a whole number of 0 or more, or several."""
+    if is_whole(seed) or not isinstance(seed, Sequence) or isinstance(seed, (str, bytes)):
+        return whole_number("seed", seed, 0)
+    return [whole_number("seed", one, 0) for one in seed]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..checks import shown
 from ..errors import InputError
 
 _TOYS = {
@@ -37,6 +38,8 @@ def toy(name: str) -> np.ndarray:
     Examples that the papers only draw (1999 and 2002, Figures 1 and 2) have no printed
     coordinates and are left out.
     """
-    if name not in _TOYS:
-        raise InputError(f"There is no toy data set {name!r}; choose one of {', '.join(_TOYS)}.")
+    if not isinstance(name, str) or name not in _TOYS:
+        raise InputError(
+            f"There is no toy data set {shown(name)}; choose one of {', '.join(_TOYS)}."
+        )
     return np.array(_TOYS[name], dtype=np.float64)

@@ -1,23 +1,37 @@
 """microaggregate() on a Dask cluster: from DataFrames or files in parts to the same, protected."""
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dask import dataframe as dd
 from dask import delayed
 from distributed import Client, default_client
 
 from ..aggregate import AGGREGATES
+from ..backend import check_device
+from ..checks import (
+    LARGEST,
+    callable_or_none,
+    column_list,
+    file_path,
+    one_of,
+    shown,
+    true_or_false,
+    whole_number,
+)
 from ..errors import InputError
+from ..kernels import ENGINES
 from ..methods import METHODS
 from ..methods.common import check_options
 from ..result import named
-from ..run import Weights, check_k, check_method, check_seed, is_int
+from ..run import Weights, check_k, check_method, check_seed, check_weights
 from ..strata import MISSING
+from ..table import Columns
 from .failures import clear_cluster_errors, tried_twice
 from .job import Job, Progress
 from .scales import published_cells, scale_of
@@ -88,10 +102,10 @@ def microaggregate(
     data: dd.DataFrame | Paths,
     k: int = 3,
     method: str = "mdav",
-    columns: Sequence[Any] | None = None,
+    columns: Columns = None,
     standardize: bool = True,
     weights: Weights | None = None,
-    device: str = "auto",
+    device: str | None = "auto",
     engine: str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -101,13 +115,13 @@ def microaggregate(
     force: bool = False,
     block: int = 100_000,
     repair: int = 10,
-    by: Sequence[Any] | None = None,
+    by: Columns = None,
     sampling_weight: Any = None,
     missing: str = "error",
     small_strata: str = "error",
     aggregate: str = "mean",
     keep_integers: bool = False,
-    drop: Sequence[str] = (),
+    drop: Columns = (),
     group_column: str | None = None,
     keep_metadata: bool = False,
     **options: Any,
@@ -163,9 +177,26 @@ def microaggregate(
         that its own repetitions could not mend. Nothing is written then.
     """
     begun = time.perf_counter()
-    _check(k, method, options, block, repair, small_strata, aggregate, missing, seed)
+    for name, text, known in (
+        ("small_strata", small_strata, ("error", "suppress")),
+        ("aggregate", aggregate, AGGREGATES),
+        ("missing", missing, MISSING),
+        ("engine", engine, (None, *ENGINES)),
+    ):
+        one_of(name, text, known)
+    callable_or_none("progress", progress)
+    device = check_device(device)
+    standardize, keep_integers, force = (
+        true_or_false(name, given)
+        for name, given in (
+            ("standardize", standardize), ("keep_integers", keep_integers), ("force", force),
+        )
+    )  # fmt: skip
+    k, seed, block, repair, options = _check(k, method, options, block, repair, seed)
     source = _source(data, output, drop, group_column)
+    drop = column_list("drop", drop, source.names)
     roles = _roles(source.names, columns, by, sampling_weight, missing, drop)
+    check_weights(weights, [str(name) for name in roles.columns])
     cluster = _found(client)
     with ExitStack() as stack:
         folder = None
@@ -179,8 +210,8 @@ def microaggregate(
             names = [str(name) for name in roles.columns]
             scale = scale_of(found, codes, standardize, weights, names)
             how = How(
-                k, method, options, engine, device, check_seed(seed), aggregate, keep_integers,
-                repair, scale,
+                k, method, options, engine, device, seed, aggregate, keep_integers, repair,
+                scale,
             )  # fmt: skip
             forest = job.divide(how, codes, counts, block)
             new, repaired, sizes = job.protect(how, codes, forest, block)
@@ -235,21 +266,37 @@ def _sse(part: Returned) -> float:
     return part.sse
 
 
-def _source(data: Any, output: Any, drop: Sequence[str], group_column: str | None) -> Any:
+def _source(data: Any, output: Any, drop: Columns, group_column: Any) -> Any:
     """What the records are in: a Dask DataFrame, or files."""
+    if group_column is not None and not (isinstance(group_column, str) and group_column.strip()):
+        raise InputError(f"group_column={shown(group_column)} must be a name")
     if isinstance(data, dd.DataFrame):
-        if output is not None or drop or group_column:
+        if output is not None or column_list("drop", drop, list(data.columns)) or group_column:
             raise InputError("output=, drop= and group_column= are for files: leave them out")
         return Frames(data)
     if output is None:
         raise InputError("files are protected to files: name a directory with output=")
-    source = Files(data)
+    file_path("output", output)
+    source = Files(_paths(data))
     if group_column is not None and group_column in source.names:
         raise InputError(f"column {group_column!r} is there already: give another name")
     return source
 
 
-def _found(client: Client | None) -> Client:
+def _paths(data: Any) -> list[Path]:
+    """The paths of files, given as one or several."""
+    several = data if isinstance(data, (list, tuple, set, frozenset)) else [data]
+    if not several or not all(isinstance(path, (str, os.PathLike)) for path in several):
+        raise InputError(
+            f"data of type {type(data).__name__} cannot be read on a cluster: give a Dask "
+            "DataFrame, or paths of Parquet files"
+        )
+    return [file_path("data", path) for path in several]
+
+
+def _found(client: Any) -> Client:
+    if client is not None and not isinstance(client, Client):
+        raise InputError(f"client={shown(client)} must be a distributed.Client, or left out")
     if client is None:
         try:
             client = default_client()
@@ -263,43 +310,53 @@ def _found(client: Client | None) -> Client:
     return client
 
 
+class _Numbers(NamedTuple):
+    """Arguments that are numbers, and the options of the method."""
+
+    k: int
+    seed: int
+    block: int
+    repair: int
+    options: dict[str, Any]
+
+
 def _check(
-    k: Any, method: str, options: dict[str, Any], block: Any, repair: Any, small: str,
-    aggregate: str, missing: str, seed: Any,
-) -> None:  # fmt: skip
-    check_method(method)
-    check_seed(seed)
-    check_k(k, 2**62)
-    check_options(method, METHODS[method].function, options)
-    if method == "individual":
+    k: Any, method: Any, options: dict[str, Any], block: Any, repair: Any, seed: Any
+) -> _Numbers:
+    if check_method(method) == "individual":
         raise InputError("individual ranking has no groups of whole records: take another method")
-    for name, value, least in (("block", block, 2 * k), ("repair", repair, 0)):
-        if not is_int(value) or value < least:
-            raise InputError(f"{name}={value!r} must be a whole number of {least} or more")
-    for name, text, known in (
-        ("small_strata", small, ("error", "suppress")),
-        ("aggregate", aggregate, AGGREGATES),
-        ("missing", missing, MISSING),
-    ):
-        if text not in known:
-            raise InputError(f"{name}={text!r} cannot be used here: choose {' or '.join(known)}")
+    k = check_k(k, 2**62)
+    return _Numbers(
+        k,
+        check_seed(seed),
+        whole_number("block", block, 2 * k, LARGEST),
+        whole_number("repair", repair, 0, LARGEST),
+        check_options(method, METHODS[method].function, options),
+    )
 
 
 def _roles(
-    names: list[Any], columns: Any, by: Any, weight: Any, missing: str, drop: Sequence[str]
+    names: list[Any], columns: Columns, by: Columns, weight: Any, missing: str, drop: list[Any]
 ) -> Roles:
-    strata = [by] if isinstance(by, str) else list(by or [])
-    other = {*strata, *drop, *([] if weight is None else [weight])}
-    chosen = [columns] if isinstance(columns, str) else columns
-    chosen = [name for name in names if name not in other] if chosen is None else list(chosen)
+    strata = column_list("by", by, names)
+    weights = column_list("sampling_weight", weight, names)
+    if len(weights) > 1:
+        raise InputError("the sampling weights of records on a cluster are a column: name it")
+    other = {*strata, *drop, *weights}
+    if columns is None:
+        chosen = [name for name in names if name not in other]
+    else:
+        chosen = column_list("columns", columns, names)
     if not chosen:
         raise InputError("no columns are chosen: name at least one")
-    for name in [*chosen, *strata, *drop, *([] if weight is None else [weight])]:
-        if name not in names:
+    known = set(names)
+    for name in [*chosen, *strata, *drop, *weights]:
+        if name not in known:
             raise InputError(
-                f"column {name!r} is not in the data, which have: {', '.join(map(str, names))}"
+                f"column {shown(name)} is not in the data, which have: {', '.join(map(str, names))}"
             )
-    for i, name in enumerate(chosen):
-        if name in other or name in chosen[:i]:
-            raise InputError(f"column {name!r} has two roles, or is named twice: name it once")
-    return Roles(chosen, strata, weight, missing)
+    for part in (chosen, strata):
+        for i, name in enumerate(part):
+            if name in part[:i] or (part is chosen and name in other):
+                raise InputError(f"column {name!r} has two roles, or is named twice: name it once")
+    return Roles(chosen, strata, weights[0] if weights else None, missing)

@@ -1,22 +1,15 @@
 """Arguments of the measures as NumPy arrays, or one clear sentence."""
 
-import operator
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import as_floats
 from ..errors import InputError
 
 
 def as_numbers(data: ArrayLike, name: str) -> np.ndarray:
     """Return `data` as float64, a 1-D array as one variable."""
-    try:
-        matrix = np.asarray(data, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} must be a matrix of numbers; remove or encode the rest."
-        ) from None
+    matrix = as_floats(data, f"{name} must be a matrix of numbers; remove or encode the rest.")
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
 
 
@@ -40,7 +33,10 @@ def as_matrix(data: ArrayLike, name: str = "points") -> np.ndarray:
 
 def as_labels(labels: ArrayLike) -> np.ndarray:
     """Return `labels` as an integer array of shape (n,) or (n, p)."""
-    array = np.asarray(labels)
+    try:
+        array = np.asarray(labels)
+    except (TypeError, ValueError, RuntimeError):  # rows of different lengths, a GPU's array
+        raise InputError("labels must be whole numbers, the group of each record.") from None
     if array.ndim not in (1, 2) or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
         raise InputError(
             f"labels have shape {array.shape} and type {array.dtype}; whole numbers of shape "
@@ -60,12 +56,12 @@ def same_shape(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, n
     return a, b
 
 
-def as_whole(value: Any, name: str, smallest: int) -> int:
-    """Return `value` as an int of at least `smallest`."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = smallest - 1
-    if number < smallest:
-        raise InputError(f"{name} is {value!r}; it must be a whole number, {smallest} or more.")
-    return number
+def as_scale(scale: ArrayLike, p: int) -> np.ndarray:
+    """Return what each of p variables is multiplied with."""
+    unit = as_floats(scale, "scale must be numbers, one for each variable.")
+    if unit.shape != (p,) or not np.isfinite(unit).all():
+        raise InputError(
+            f"scale has shape {unit.shape} or is not finite; give one number for each of {p} "
+            "variables."
+        )
+    return unit

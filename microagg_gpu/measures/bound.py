@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import callable_or_none, whole_number
 from ..errors import InputError
 from ..kernels import engine_for
-from ._check import as_matrix, as_whole
+from ._check import as_matrix
 from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
@@ -77,7 +78,8 @@ def lower_bound(
     up the u of a record and of the sets that it is in: a search tree finds all of them.
     """
     matrix = as_matrix(points)
-    k = as_whole(k, "k", 1)
+    k = whole_number("k", k, 1)
+    callable_or_none("progress", progress)
     n, d = matrix.shape
     if k > n:
         raise InputError(f"k is {k} for {n} records; no group can be that large.")

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import whole_number
 from ..partition import numbered
-from ._check import as_labels, as_whole
+from ._check import as_labels
 
 
 class Oversized(NamedTuple):
@@ -35,7 +36,7 @@ def oversized(labels: ArrayLike, k: int) -> Oversized:
     Oversized
         `share` in percent and `mean_size`.
     """
-    k = as_whole(k, "k", 1)
+    k = whole_number("k", k, 1)
     columns = np.atleast_2d(as_labels(labels).T)
     sizes = np.concatenate([numbered(column)[1] for column in columns])
     large = sizes[sizes >= 2 * k]
@@ -72,7 +73,7 @@ def count_partitions(n: int, k: int) -> int:
     defines, and the second line of (6) lacks the m! of the first. Put right they count the same
     partitions, and all 24 cells of Table 11 come out.
     """
-    n, k = as_whole(n, "n", 0), as_whole(k, "k", 1)
+    n, k = whole_number("n", n, 0, 100_000), whole_number("k", k, 1)
     counts = [1]
     for m in range(1, n + 1):
         sizes = range(k, min(2 * k - 1, m) + 1)

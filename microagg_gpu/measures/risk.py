@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import callable_or_none
 from ..errors import InputError
 from ..kernels import engine_for
+from ._check import as_scale
 from .utility import as_pair, deviations, standard_scale, varies
 
 
@@ -84,7 +86,8 @@ def record_linkage(
     """
     before, after = as_pair(original, protected)
     n = len(before)
-    unit = standard_scale(before) if scale is None else np.asarray(scale, dtype=np.float64)
+    unit = standard_scale(before) if scale is None else as_scale(scale, before.shape[1])
+    callable_or_none("progress", progress)
     before, after = before * unit, after * unit
     seen = with_patterns(before, cells)
     # Rows are numbered in order, so those of a cell follow one another.
@@ -127,14 +130,17 @@ def _runs(order: np.ndarray, key: np.ndarray) -> list[np.ndarray]:
 
 def with_patterns(data: np.ndarray, cells: ArrayLike | None = None) -> np.ndarray:
     """Number the records by cell and by which variables are missing: 0, 1, ..."""
-    given = np.zeros(len(data)) if cells is None else np.asarray(cells)
+    try:
+        given = np.zeros(len(data)) if cells is None else np.asarray(cells)
+        number = np.unique(given, return_inverse=True)[1]
+    except (TypeError, ValueError, RuntimeError):  # of different lengths, or without an order
+        raise InputError("cells must be numbers or texts, one for each record.") from None
     if given.shape != (len(data),):
         raise InputError(
             f"cells have shape {given.shape}; give one for each of {len(data)} records."
         )
-    given = np.unique(given, return_inverse=True)[1]
     missing = np.isnan(data)
-    columns = [given, *missing.T[missing.any(axis=0)]]
+    columns = [number, *missing.T[missing.any(axis=0)]]
     return distinct_rows(np.column_stack(columns).astype(np.float64))[1]
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..checks import whole_number
 from ._check import as_matrix, same_shape
 
 
@@ -143,8 +143,7 @@ def correlation_discrepancies(
         `mean` and `std`, 0 if there are too few pairs. Variables constant in the original are
         left out; one that only protection made constant counts as uncorrelated.
     """
-    if ddof not in (0, 1):
-        raise InputError(f"ddof is {ddof!r}; it must be 0 or 1.")
+    ddof = whole_number("ddof", ddof, 0, 1)
     original, protected = same_shape(original, protected)
     varies = _varies(original)
     difference = _correlations(protected[:, varies]) - _correlations(original[:, varies])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ._check import as_numbers
+from ._check import as_numbers, as_scale
 from .structure import _correlations
 
 
@@ -34,18 +34,20 @@ class Sums(NamedTuple):
     """Of the original values about their mean."""
 
 
+def as_records(data: ArrayLike, name: str) -> np.ndarray:
+    """Return a matrix of at least one record, in which values may be missing."""
+    matrix = as_numbers(data, name)
+    if matrix.ndim != 2 or len(matrix) == 0:
+        raise InputError(f"{name} has shape {matrix.shape}; give a matrix of records.")
+    if np.isinf(matrix).any():
+        count = np.count_nonzero(np.isinf(matrix))
+        raise InputError(f"{name} holds {count} infinite values; remove or impute them.")
+    return matrix
+
+
 def as_pair(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return both as matrices of one shape that miss the same values."""
-    pair = []
-    for name, data in (("original", original), ("protected", protected)):
-        matrix = as_numbers(data, name)
-        if matrix.ndim != 2 or len(matrix) == 0:
-            raise InputError(f"{name} has shape {matrix.shape}; give a matrix of records.")
-        if np.isinf(matrix).any():
-            count = np.count_nonzero(np.isinf(matrix))
-            raise InputError(f"{name} holds {count} infinite values; remove or impute them.")
-        pair.append(matrix)
-    before, after = pair
+    before, after = as_records(original, "original"), as_records(protected, "protected")
     if before.shape != after.shape:
         raise InputError(
             f"original has shape {before.shape} and protected {after.shape}; give the same "
@@ -136,7 +138,7 @@ def sums_of_squares(
     Sums
     """
     before, after = as_pair(original, protected)
-    unit = standard_scale(before) if scale is None else np.asarray(scale, dtype=np.float64)
+    unit = standard_scale(before) if scale is None else as_scale(scale, before.shape[1])
     center = means(before)
 
     def sum_of(difference: np.ndarray) -> np.ndarray:
@@ -167,7 +169,7 @@ def correlations(data: ArrayLike) -> np.ndarray:
         p x p; 0 beside and on the diagonal for a variable that is constant, NaN for a pair
         without two records that have both.
     """
-    matrix = np.asarray(data, dtype=np.float64)
+    matrix = as_records(data, "data")
     observed = ~np.isnan(matrix)
     if observed.all():
         return _correlations(matrix)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from ..checks import one_of, shown
 from ..errors import InputError
 from ..kernels import engine_for
 
@@ -42,19 +43,15 @@ def scores(
         The particular variable.
     """
     d = points.shape[1]
+    one_of("projection", projection, ("fpc", "sz", "pv"))
     if projection == "pv":
         if variable is None or not 0 <= variable < d:
             raise InputError(
-                f"variable={variable!r} names none of the {d} variables: "
+                f"variable={shown(variable)} names none of the {d} variables: "
                 "'pv' needs the one to rank by, as variable="
             )
         return points[:, variable]
-    if projection == "sz":
-        weights = np.ones(d)
-    elif projection == "fpc":
-        weights = first_component_weights(points, engine)
-    else:
-        raise InputError(f"{projection!r} is no projection: choose 'fpc', 'sz' or 'pv'")
+    weights = np.ones(d) if projection == "sz" else first_component_weights(points, engine)
     total = points[:, 0] * float(weights[0])
     for j in range(1, d):
         total = total + points[:, j] * float(weights[j])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import number, whole_number
 from ..kernels import engine_for
 from ..partition import numbered
 from .common import Progress
@@ -61,8 +61,8 @@ def best(
     story : list of str, optional
         Gets a line on what was tried and what won.
     """
-    if seconds <= 0 or steps < 0:
-        raise InputError(f"seconds={seconds} and steps={steps} must be above 0: give the time")
+    number("seconds", seconds, 0, above=True)
+    whole_number("steps", steps, 0, 10**9)
     if points.shape[1] == 1:
         if story is not None:
             story.append("optimal")

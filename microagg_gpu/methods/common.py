@@ -2,13 +2,16 @@
 
 import inspect
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..checks import number, shown, true_or_false, whole_number
 from ..errors import InputError
+
+HIDDEN = ("points", "k", "engine", "progress", "seed", "story")
+"""Parameters of methods that are no options of them."""
 
 Progress = Callable[[float], None]
 
@@ -19,22 +22,26 @@ def take_records(points: Any, records: np.ndarray) -> Any:
     return xp.take(points, xp.asarray(records, device=device(points)), axis=0)
 
 
-def check_options(name: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Refuse options that a method does not have, and values of another type than they take."""
+def check_options(
+    name: str, function: Callable[..., Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return options that a method has, with values of the type of their default."""
     parameters = inspect.signature(function).parameters
     inner = any(p.kind is p.VAR_KEYWORD for p in parameters.values())  # checks what is for it
+    checked = dict(options)
     for option, value in options.items():
-        if option not in parameters and not inner:
-            hidden = ("points", "k", "engine", "progress", "seed", "story")
-            own = [p for p in parameters if p not in hidden]
+        if option in HIDDEN or (option not in parameters and not inner):
+            own = [p.name for p in parameters.values() if p.kind is not p.VAR_KEYWORD]
+            own = [p for p in own if p not in HIDDEN]
             takes = f"it takes {', '.join(own)}" if own else "it takes none"
-            raise InputError(f"method {name!r} has no option {option!r}: {takes}")
+            raise InputError(f"method {name!r} has no option {shown(option)}: {takes}")
         default = parameters[option].default if option in parameters else None
-        for kind, numbers, what in (
-            (bool, bool, "true or false"),
-            (int, Integral, "a whole number"),
-            (float, Real, "a number"),
-            (str, str, "a text"),
-        ):
-            if type(default) is kind and not isinstance(value, numbers):
-                raise InputError(f"{option}={value!r} is not {what}")
+        if isinstance(default, bool):
+            checked[option] = true_or_false(option, value)
+        elif isinstance(default, int):
+            checked[option] = whole_number(option, value, 0)
+        elif isinstance(default, float):
+            checked[option] = number(option, value, 0)
+        elif isinstance(default, str) and not isinstance(value, str):
+            raise InputError(f"{option}={shown(value)} is not a text")
+    return checked

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import number, one_of
 from ..kernels import engine_for
 from .common import Progress
 
-
-def _check_gather(gather: str) -> None:
-    if gather not in ("centroid", "seed"):
-        raise InputError(f"gather={gather!r} is unknown: choose 'centroid' or 'seed'")
+_GATHER = ("centroid", "seed")
 
 
 def mdav(
@@ -41,8 +38,7 @@ def vmdav(
         group is at most gamma times its distance to the nearest other unassigned record. The
         paper takes 0.2 for scattered data and 1.1 for clustered data.
     """
-    if not gamma >= 0:
-        raise InputError(f"gamma={gamma} is not a gain factor: give a number of 0 or more")
+    number("gamma", gamma, 0)
     return engine_for(points, engine).vmdav_groups(points, k, gamma, progress)
 
 
@@ -62,7 +58,7 @@ def diameter(
         Group the records nearest to the growing group's centroid (2005, procedure gather; it
         gives the printed tables of both papers) or to the extreme record itself (2002, step 1).
     """
-    _check_gather(gather)
+    one_of("gather", gather, _GATHER)
     return engine_for(points, engine).diameter_groups(points, k, gather, progress=progress)
 
 
@@ -81,5 +77,5 @@ def centroid(
     gather : {"centroid", "seed"}
         As in `diameter`.
     """
-    _check_gather(gather)
+    one_of("gather", gather, _GATHER)
     return engine_for(points, engine).centroid_groups(points, k, gather, progress=progress)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..errors import InputError
+from ..checks import number, one_of, whole_number
 from ..kernels import engine_for
 from ..partition import labels_from_sizes
 from .common import Progress
-from .path import ORDERS, check_order, path_order
+from .path import ORDERS, path_order
 from .univariate import fixed_sizes, ranking
 
 
@@ -59,19 +59,15 @@ def genetic(
         The same seed gives the same result, on every device: a counter-based generator (Philox)
         gives each draw of each generation by itself.
     """
-    if convergence not in ("average", "maximal"):
-        raise InputError(f"convergence={convergence!r} is unknown: choose 'average' or 'maximal'")
-    if not (0 <= pcross <= 1 and 0 <= pmut <= 1):
-        raise InputError(f"pcross={pcross} and pmut={pmut} must be probabilities, from 0 to 1")
-    if generations < 1 or population < 2:
-        raise InputError(
-            f"generations={generations} and population={population} are too few: "
-            "give at least 1 generation and 2 strings"
-        )
+    one_of("convergence", convergence, ("average", "maximal"))
+    number("pcross", pcross, 0, 1)
+    number("pmut", pmut, 0, 1)
+    whole_number("generations", generations, 1)
+    whole_number("population", population, 2, 100_000)
     n, d = points.shape
+    one_of("order", order, (None, *ORDERS))
     if order is None:
         order = "tour" if n <= ORDERS["tour"] else "curve"
-    check_order(order)
     words = engine_for(points, engine)
     if d == 1:
         records, ranked = ranking(points, engine)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import one_of
 from ..kernels import engine_for
 from .common import Progress, take_records
 
@@ -25,8 +25,7 @@ def mst(
         What divides trees of 2k records or more: nothing (M), the diameter method (M-d) or the
         centroid method (M-c).
     """
-    if split not in (None, "diameter", "centroid"):
-        raise InputError(f"split={split!r} is unknown: choose None, 'diameter' or 'centroid'")
+    one_of("split", split, (None, "diameter", "centroid"))
     n = points.shape[0]
     words = engine_for(points, engine)
     edges, lengths = words.minimum_spanning_tree(points, progress)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..errors import InputError
+from ..checks import one_of
 from ..kernels import engine_for
 from ..partition import labels_from_sizes, numbered
 from .common import Progress, take_records
@@ -57,8 +57,7 @@ def path(
         - "all" keeps the best of those that take seconds: tours up to 50,000 records, "nearest"
           up to 200,000.
     """
-    if order != "all":
-        check_order(order)
+    one_of("order", order, ("all", *ORDERS))
     n, d = points.shape
     if d == 1:
         records = ranking(points, engine)[0]
@@ -91,12 +90,6 @@ def _starts(n: int, d: int, k: int) -> list[int]:
     """Where to cut a closed path first: every grouping has a cut at one of 2k - 1 places."""
     starts = np.arange(min(2 * k - 1, n))
     return starts[:: 1 + len(starts) * 2 * k * n * d // _TRIED].tolist()
-
-
-def check_order(order: str) -> None:
-    """Refuse an order that does not exist."""
-    if order not in list(ORDERS):
-        raise InputError(f"order={order!r} is unknown: choose one of {', '.join(ORDERS)}")
 
 
 def path_order(

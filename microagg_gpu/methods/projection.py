@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..errors import InputError
+from ..checks import one_of
 from .axes import scores
 from .common import Progress, check_options
 from .genetic import genetic
@@ -27,14 +27,15 @@ INNER: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-def group_ranked(axis: Any, k: int, inner: str, seed: int, options: dict[str, Any]) -> np.ndarray:
+def group_ranked(
+    axis: Any, k: int, inner: str, seed: int, options: dict[str, Any], **common: Any
+) -> np.ndarray:
     """Group records of one variable by the inner method."""
-    if inner not in INNER:
-        raise InputError(f"inner={inner!r} is unknown: choose one of {', '.join(INNER)}")
-    check_options(inner, INNER[inner], options)
+    one_of("inner", inner, tuple(INNER))
+    options = check_options(inner, INNER[inner], options)
     if inner == "genetic":
-        options = {"seed": seed, **options}
-    return INNER[inner](axis, k, **options)
+        options["seed"] = seed
+    return INNER[inner](axis, k, **common, **options)
 
 
 def projection(
@@ -71,8 +72,7 @@ def projection(
     if inner == "fixed":
         options = {"remainder": "last", **options}
     axis = xp.reshape(-axis if descending else axis, (-1, 1))
-    common = {"engine": engine, "progress": progress}
-    return group_ranked(axis, k, inner, seed, common | options)
+    return group_ranked(axis, k, inner, seed, options, engine=engine, progress=progress)
 
 
 def individual(
@@ -101,12 +101,12 @@ def individual(
     int64 array of shape (n, p)
     """
     if inner in ("fixed", "optimal"):  # which label each variable by themselves, all at once
-        labels = group_ranked(points, k, inner, seed, {"engine": engine} | options)
+        labels = group_ranked(points, k, inner, seed, options, engine=engine)
         return np.reshape(labels, points.shape)
     columns = []
     for j in range(points.shape[1]):
         variable = points[:, j : j + 1]
-        columns.append(group_ranked(variable, k, inner, seed, {"engine": engine} | options))
+        columns.append(group_ranked(variable, k, inner, seed, options, engine=engine))
         if progress is not None:
             progress((j + 1) / points.shape[1])
     return np.stack(columns, axis=1)

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import one_of, whole_number
 from ..errors import InputError
 from ..kernels import engine_for
 from ..partition import labels_from_groups
@@ -55,11 +56,9 @@ def tsp(
         Each path is then improved by a sweep of 2-opt that reverses stretches of up to this
         many records; 0 leaves it as built.
     """
-    if tour not in ("insertion", "nearest"):
-        raise InputError(f"tour={tour!r} is unknown: choose 'insertion' or 'nearest'")
-    if window < 0:
-        raise InputError(f"window={window} is not a number of records: give 0 or more")
+    one_of("tour", tour, ("insertion", "nearest"))
     n = points.shape[0]
+    window = min(whole_number("window", window, 0), n)
     _check_memory(n)
     words = engine_for(points, engine)
     counts = path_counts(words.hamiltonian_paths(points, tour, window, progress), k)

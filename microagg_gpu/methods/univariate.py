@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..errors import InputError
+from ..checks import one_of
 from ..kernels import engine_for
 from ..partition import labels_from_sizes
 from .common import Progress
@@ -47,8 +47,7 @@ def fixed_sizes(ranked: np.ndarray, k: int, remainder: str) -> np.ndarray:
     That one holds the modal value, the value that most records have (the lowest of several):
     2002, section 4; or it is the last in the ranking: 1999, section 1.
     """
-    if remainder not in ("mode", "last"):
-        raise InputError(f"remainder={remainder!r} is unknown: choose 'mode' or 'last'")
+    one_of("remainder", remainder, ("mode", "last"))
     sizes = np.full(len(ranked) // k, k)
     large = len(sizes) - 1
     if remainder == "mode":

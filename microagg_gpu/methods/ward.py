@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..errors import InputError
+from ..checks import one_of
 from ..kernels import engine_for
 from .axes import scores
 from .common import Progress, take_records
@@ -98,8 +98,7 @@ def kward(
     descending : bool
         Rank from the highest to the lowest; with "md", start from the higher record of the pair.
     """
-    if ranking not in RANKINGS:
-        raise InputError(f"ranking={ranking!r} is unknown: choose one of {', '.join(RANKINGS)}")
+    one_of("ranking", ranking, RANKINGS)
     if points.shape[1] == 1:
         ranking, variable = "pv", 0
     words = engine_for(points, engine)

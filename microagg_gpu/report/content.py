@@ -3,13 +3,25 @@
 All shares are percentages, as the loss is.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import (
+    as_floats,
+    as_list,
+    as_text,
+    callable_or_none,
+    comparison_rows,
+    mapping,
+    number,
+    shown,
+    whole_number,
+)
 from ..errors import InputError
+from ..measures._check import as_labels, as_scale
 from ..measures.groups import oversized
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.utility import as_pair, il1s, standard_scale, sums_of_squares
@@ -79,11 +91,21 @@ def describe(
     """
     before, after = as_pair(original, protected)
     n, p = before.shape
-    names = [str(name) for name in names]
+    names = [as_text(name) for name in as_list(names)]
     if len(names) != p:
         raise InputError(f"{len(names)} names for {p} variables; give one for each.")
-    compared = [_category(n, **category) for category in categories or ()]
-    published = [np.asarray(category["after"], dtype=str) for category in categories or ()]
+    k = None if k is None else whole_number("k", k, 1)
+    loss = None if loss is None else number("loss", loss)
+    if link is not None and not isinstance(link, Linkage):
+        raise InputError(f"link={shown(link)} must be a Linkage, or left out")
+    callable_or_none("progress", progress)
+    made = mapping("made", made)
+    alternatives = comparison_rows("alternatives", alternatives)
+    categories = [
+        _checked(category) for category in as_list(() if categories is None else categories)
+    ]
+    compared = [_category(n, **category) for category in categories]
+    published = [np.asarray(category["after"], dtype=str) for category in categories]
     seen = with_patterns(before, cells)
     groups = _groups(after, seen, published, labels)
     sizes = [numbered(part[part >= 0])[1] for part in np.atleast_2d(groups.T) if (part >= 0).any()]
@@ -91,14 +113,14 @@ def describe(
         raise InputError("labels are all negative: no record is in a group.")
     all_sizes = np.concatenate(sizes)
 
-    unit = standard_scale(before) if scale is None else np.asarray(scale, dtype=np.float64)
+    unit = standard_scale(before) if scale is None else as_scale(scale, p)
     sums = sums_of_squares(before, after, unit)
     sse, sst = float(sums.sse.sum()), float(sums.sst.sum())
     if p and link is None:
         link = record_linkage(before, after, cells, scale=unit, progress=progress)
     if loss is None:
         loss = 100 * sse / sst if sst > 0 else 0.0
-    weight = None if sampling_weight is None else np.asarray(sampling_weight, dtype=np.float64)
+    weight = None if sampling_weight is None else _weight(sampling_weight, n)
     rows = variables(before, after, names, cells=seen, sums=sums, weight=weight)
     content = {
         "records": n,
@@ -131,11 +153,25 @@ def describe(
         "densities": densities(before, after, names, sums.sse),
         "group_sizes": _sizes(all_sizes),
         "categories": compared,
-        "made": {str(key): _text(value) for key, value in (made or {}).items()},
-        "alternatives": [dict(row) for row in alternatives or ()],
+        "made": {str(key): _text(value) for key, value in made.items()},
+        "alternatives": alternatives,
     }
     plain = _plain(content)
     return {"summary": summary(plain), **plain}
+
+
+def _checked(category: Any) -> dict[str, Any]:
+    wanted = ("name", "kind", "before", "after")
+    if not isinstance(category, Mapping) or set(category) != set(wanted):
+        raise InputError(f"categories hold {shown(category)}: give {', '.join(wanted)} of each")
+    return dict(category)
+
+
+def _weight(given: ArrayLike, n: int) -> np.ndarray:
+    weight = as_floats(given, "sampling_weight must be numbers, one for each record.")
+    if weight.shape != (n,) or not (np.isfinite(weight) & (weight > 0)).all():
+        raise InputError(f"sampling_weight must be {n} finite numbers above 0, one a record.")
+    return weight
 
 
 def _groups(
@@ -145,7 +181,7 @@ def _groups(
     if labels is None:
         codes = [np.unique(texts, return_inverse=True)[1] for texts in published]
         return distinct_rows(np.column_stack([cells, *codes, after]))[1]
-    groups = np.asarray(labels)
+    groups = as_labels(labels)
     if groups.shape not in (after.shape[:1], after.shape):
         raise InputError(
             f"labels have shape {groups.shape} for records of shape {after.shape}; give one label "
@@ -167,7 +203,11 @@ def _sizes(sizes: np.ndarray) -> list[dict[str, Any]]:
 
 def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike) -> dict[str, Any]:
     """How often a category was changed, and how often each occurs before and after."""
-    old, new = np.asarray(before, dtype=str), np.asarray(after, dtype=str)
+    name, kind = as_text(name), as_text(kind)
+    try:
+        old, new = np.asarray(before, dtype=str), np.asarray(after, dtype=str)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(f"category {name!r} does not have texts before and after.") from None
     if old.shape != (n,) or new.shape != (n,):
         raise InputError(f"category {name!r} does not have {n} values before and after.")
     found, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
@@ -180,8 +220,8 @@ def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike)
         sums = [share[rest].sum() for share in shares]
         rows.append({"name": f"{len(rest)} others", "before": sums[0], "after": sums[1]})
     return {
-        "name": str(name),
-        "kind": str(kind),
+        "name": name,
+        "kind": kind,
         "changed": 100 * np.mean(old != new),
         "categories": rows,
     }
@@ -194,8 +234,8 @@ def _mean(values: Iterable[float]) -> float:
 
 def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
-    return str(value)
+        return ", ".join(map(as_text, value))
+    return as_text(value)
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,8 @@
 from html import escape
 from typing import Any
 
+from ..checks import shown
+from ..errors import InputError
 from . import sections
 from .style import STYLE
 from .texts import count, percent
@@ -11,6 +13,11 @@ WARNING = (
     "This report shows facts about the original records. It is for those who protect the data, "
     "not for publication."
 )
+_KEYS = (
+    "summary", "records", "variables", "k", "groups", "smallest", "individual", "cells", "missing",
+    "loss", "sse", "ssa", "sst", "il1s", "risk", "oversized", "by_variable", "densities",
+    "group_sizes", "categories", "made", "alternatives", "correlations",
+)  # fmt: skip
 
 
 def page(content: dict[str, Any]) -> str:
@@ -26,6 +33,8 @@ def page(content: dict[str, Any]) -> str:
     str
         A whole document. Every text from the content is escaped.
     """
+    if not isinstance(content, dict) or not set(_KEYS) <= set(content):
+        raise InputError(f"content={shown(content)} is not what describe() returned")
     parts = [
         ("done", "What was done", sections.done(content)),
         ("utility", "Utility", sections.utility(content)),
