@@ -13,7 +13,7 @@ import sys
 from distributed import LocalCluster
 with LocalCluster(
     n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
-    dashboard_address=":0", silence_logs=50, local_directory=sys.argv[1],
+    dashboard_address=":0", silence_logs=50,
 ) as cluster:
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
@@ -39,12 +39,11 @@ class EndsInTask(WorkerPlugin):
 
 
 @contextmanager
-def cluster_to_kill(folder) -> Iterator[tuple[str, subprocess.Popen]]:
+def cluster_to_kill() -> Iterator[tuple[str, subprocess.Popen]]:
     """A scheduler with a worker, both in a process of their own, and their address."""
     child = subprocess.Popen(
-        [sys.executable, "-c", CLUSTER, str(folder)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     with child:
         try:
             yield child.stdout.readline().strip(), child
