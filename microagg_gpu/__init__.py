@@ -1,10 +1,14 @@
 """Microaggregation: groups of at least k records, published as their centroids."""
 
-from . import datasets, measures
-from .api import compare, microaggregate, refine
-from .errors import DataWarning, InputError
-from .methods import METHODS
-from .result import Comparison, Result
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import datasets, measures
+    from .api import compare, microaggregate, refine
+    from .errors import DataWarning, InputError
+    from .methods import METHODS
+    from .result import Comparison, Result
 
 __version__ = "0.1.0"
 
@@ -20,3 +24,33 @@ __all__ = [
     "microaggregate",
     "refine",
 ]
+
+# Each is imported when it is first asked for: the command must hear signals, and see whether
+# there is memory enough, before NumPy is there.
+_HOMES = {
+    "METHODS": "methods",
+    "Comparison": "result",
+    "DataWarning": "errors",
+    "InputError": "errors",
+    "Result": "result",
+    "compare": "api",
+    "datasets": "",
+    "measures": "",
+    "microaggregate": "api",
+    "refine": "api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOMES[name]
+    if not home:
+        return import_module(f".{name}", __name__)
+    found = getattr(import_module(f".{home}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,10 +1,7 @@
 """The command ``microagg``: files in, protected files and reports out; no logic of its own."""
 
 import inspect
-import io
 import json
-import signal
-import sys
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import InputError, compare, microaggregate
+from . import InputError, compare, microaggregate, stopping
 from .api import risk_map
 from .checks import whole_number
 from .cluster import one_file, protect_parts, refuse_given
@@ -23,15 +20,14 @@ from .console import (
     method_options,
     parse,
     phases,
+    safe_streams,
     split,
-    stop,
 )
 from .files import (
     check_ending,
     group_sizes,
     read_file,
     verify,
-    whole_file,
     write_file,
 )
 from .options import (
@@ -68,6 +64,7 @@ from .options import (
     Weight,
     Workers,
 )
+from .outputs import Outputs
 from .plots import check_plot, plot_map
 from .printed import (
     certified,
@@ -81,7 +78,7 @@ from .printed import (
 from .report import describe
 from .report.pairs import match
 from .roles import find_roles, published, views
-from .targets import check_targets, write_report, write_text
+from .targets import check_targets, readable, write_report, write_text
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
@@ -254,20 +251,20 @@ def protect(
                 least_loss = result.bound(tell)
         strata = [] if result.merged else [c for c in roles["by"] or [] if c not in dropped]
         new = published(file, result, dropped, group_column, roles["by"] or [], keep_metadata)
-        with ExitStack() as files:
+        with Outputs(force) as files:
             with phase(f"writing {output.name}"):
-                temporary = files.enter_context(whole_file(output))
+                temporary = files.add(output)
                 write_file(new, temporary, output)
             with phase(f"counting k in {output.name}"):
                 least = verify(temporary, output, new, views(result, strata), k)
             if plot is not None:
                 with phase(f"drawing {plot.name}"):
-                    result.plot(files.enter_context(whole_file(plot)))
+                    result.plot(files.add(plot))
             if report is not None or json_file is not None:
                 with phase("trying other methods") as tell:
                     alternatives = risk_map(table, k, progress=tell, **roles, **settings)
                 with phase("measuring utility and risk") as tell:
-                    made = {"From": source.name, "To": output.name}
+                    made = {"From": readable(source.name), "To": readable(output.name)}
                     made["Columns left out"] = ", ".join(dropped)
                     made["Lower bound"] = certified(least_loss)
                     content = result.report(made=made, alternatives=alternatives, progress=tell)
@@ -339,9 +336,9 @@ def compare_methods(
                 device=device, seed=seed, progress=tell, refine=refine, missing=missing,
                 small_strata=small_strata, aggregate=aggregate, **roles,
             )  # fmt: skip
-        with ExitStack() as files:
+        with Outputs(force) as files:
             if plot is not None:
-                plot_map(rows, files.enter_context(whole_file(plot)), title=source.name)
+                plot_map(rows, files.add(plot), title=readable(source.name))
             if json_file is not None:
                 write_text(files, json.dumps(list(rows), indent=2), json_file)
         show_comparison(rows)
@@ -383,8 +380,8 @@ def check(
             if not names:
                 raise InputError("no columns are chosen: name at least one with --columns")
             groups = group_sizes(file.table, names)
-    if not show_groups(groups, names, k):
-        raise typer.Exit(1)
+        if not show_groups(groups, names, k):
+            raise typer.Exit(1)
 
 
 @app.command(
@@ -446,10 +443,10 @@ def report(
         with phase("measuring utility and risk") as tell:
             content = describe(
                 pair.original, pair.protected, names=pair.names, k=pair.k, cells=pair.cells,
-                made={name: text for name, text in pair.made.items() if text},
+                made={name: readable(text) for name, text in pair.made.items() if text},
                 alternatives=alternatives, progress=tell,
             )  # fmt: skip
-        with ExitStack() as files:
+        with Outputs(force) as files:
             write_report(files, content, output, json_file)
         for sentence in content["summary"]:
             stdout().print(sentence)
@@ -470,7 +467,6 @@ def info() -> None:
 
 def main() -> None:
     """Run the command."""
-    signal.signal(signal.SIGINT, stop)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show
-    app(prog_name="microagg")
+    stopping.listen()
+    with safe_streams():
+        app(prog_name="microagg")

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from .console import Phases
 from .errors import InputError
+from .outputs import temporary_folder
 from .printed import show_parts
 
 
@@ -104,14 +104,12 @@ def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterato
         raise InputError(f"{output} cannot be written: {home} is not a directory")
     # Records on their way lie on the disk that the output will be on.
     with (
-        tempfile.TemporaryDirectory(
-            prefix=".microagg-", dir=home, ignore_cleanup_errors=True
-        ) as lie,
+        temporary_folder(home, output) as space,
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             dashboard_address=":0",
-            local_directory=lie,
+            local_directory=str(space),
             silence_logs=logging.CRITICAL,
             env={"NUMBA_NUM_THREADS": str(max(1, cores // workers))},
         ) as cluster,

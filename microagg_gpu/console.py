@@ -1,13 +1,16 @@
 """What the command ``microagg`` shows on the terminal, and how it reads its options."""
 
 import csv
+import errno
 import inspect
+import io
+import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn, TextIO, cast
 
 import typer
 from rich.console import Console
@@ -22,20 +25,12 @@ from rich.progress import (
 )
 from typer.core import TyperCommand
 
-from .errors import DataWarning, InputError
+from . import stopping
+from .errors import DataWarning, InputError, reason
+from .limits import is_want_of_memory
 from .methods import METHODS
 
 Tell = Callable[..., None]  # with the fraction done, and while refining the loss
-
-
-stopped = False
-
-
-def stop(*_: Any) -> None:
-    """Handle Ctrl-C, and note it: where it falls into a compilation, another error comes of it."""
-    global stopped
-    stopped = True
-    raise KeyboardInterrupt
 
 
 @contextmanager
@@ -60,24 +55,81 @@ def clear_warnings() -> Iterator[None]:
 def clear_errors() -> Iterator[None]:
     """One sentence for what a user can mend, instead of a traceback."""
     try:
-        with clear_warnings():
+        with stopping.working(), clear_warnings():
             yield
     except typer.Exit:
         raise
     except InputError as error:
-        typer.echo(f"microagg: {_as_options(str(error))}", err=True)
-        raise typer.Exit(2) from None
-    except MemoryError:
-        typer.echo("microagg: not enough memory for this file; nothing was written", err=True)
-        raise typer.Exit(2) from None
-    except OSError as error:
-        typer.echo(f"microagg: {error}; nothing was written", err=True)
-        raise typer.Exit(2) from None
+        _fail(_as_options(str(error)))
     except BaseException as error:
-        if not (stopped or isinstance(error, KeyboardInterrupt)):
-            raise
-        typer.echo("stopped; nothing was written", err=True)
-        raise typer.Exit(130) from None
+        written = stopping.what_was_written()
+        if isinstance(error, KeyboardInterrupt) or stopping.stopped:
+            typer.echo(stopping.sentence(), err=True)
+            raise typer.Exit(stopping.exit_code()) from None
+        if is_want_of_memory(error):
+            _fail(f"not enough memory for this file; {written}")
+        if isinstance(error, OSError):
+            _fail(f"{error}; {written}")
+        raise
+
+
+def _fail(sentence: str) -> NoReturn:
+    typer.echo(f"microagg: {sentence}", err=True)
+    raise typer.Exit(2) from None
+
+
+class _Stream:
+    """A standard stream that cannot fail in the middle of the work; what failed is kept."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self.failure: OSError | None = None
+        self._closed = stream is None
+        self._stream = stream or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        if isinstance(self._stream, io.TextIOWrapper):
+            self._stream.reconfigure(errors="replace")  # a name that the terminal cannot show
+
+    def write(self, text: str) -> int:
+        if self._closed and self.failure is None and text:
+            self.failure = OSError(errno.EBADF, "")
+        self._try(lambda: self._stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def _try(self, act: Callable[[], Any]) -> None:
+        if self.failure is None:
+            try:
+                act()
+            except OSError as error:
+                self.failure = error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def safe_streams() -> Iterator[None]:
+    """Run a command whose output may go nowhere: to a full disk, or a reader that has left."""
+    output, errors = _Stream(sys.stdout), _Stream(sys.stderr)
+    sys.stdout, sys.stderr = cast(TextIO, output), cast(TextIO, errors)
+    code: Any = None
+    try:
+        yield
+    except SystemExit as end:
+        code = end.code
+    stopping.ignore()  # all is done; the process only has to end
+    output.flush()
+    # `microagg check | head -1` has read all it wants, and still asks for the exit code.
+    if output.failure is not None and not isinstance(output.failure, BrokenPipeError):
+        written = f"; {stopping.what_was_written()}" if stopping.written else ""
+        print(
+            f"microagg: the result cannot be printed: {reason(output.failure)}{written}",
+            file=sys.stderr,
+        )
+        code = code if code not in (None, 0, 1) else 2
+    errors.flush()
+    sys.exit(code)
 
 
 class Command(TyperCommand):

@@ -1,5 +1,12 @@
 """The one exception that bad input raises, and the warning about data that look wrong."""
 
+import os
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in its own words; Arrow puts more around them."""
+    return os.strerror(error.errno) if error.errno else error.strerror or str(error)
+
 
 def values_are(count: int, of: object = "") -> str:
     """'1 value is', '7 values are', '7 values of FILE are'."""

@@ -14,6 +14,7 @@ from . import numerals, textfiles
 from .alike import equal_columns, group_codes, group_sizes
 from .compact import compact_table, unused_categories
 from .errors import InputError, values_are
+from .outputs import whole_file
 from .storage import (
     check_ending,
     check_target,
@@ -21,7 +22,6 @@ from .storage import (
     read_bytes,
     read_table,
     sync,
-    whole_file,
     write_bytes,
     write_table,
 )
@@ -122,11 +122,12 @@ class DataFile:
     def places(self, records: Sequence[int]) -> list[str]:
         """Where records stand, as "line 3" of a CSV file or "record 2" of another."""
         places = [f"record {record + 1}" for record in records]
-        if self.text is None:
+        # A pipe cannot be read again: who opened a named one would wait for ever.
+        if self.text is None or not self.path.is_file():
             return places
         raw = read_bytes(self.path, kind_of(self.path)[1])
         lines = textfiles.line_numbers(self.path, raw, self.text, list(records))
-        # The file may be another by now, such as a pipe, which is read only once.
+        # The file may be another by now.
         return [f"line {a}" if a else b for a, b in zip(lines, places, strict=True)]
 
     def where(self, marks: Mapping[str, np.ndarray]) -> str:

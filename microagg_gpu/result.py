@@ -203,17 +203,18 @@ class Result:
         **given
             As for `report`.
         """
+        from .outputs import whole_file
         from .report import page
-        from .storage import whole_file
 
         unknown = [name for name in given if name not in ("made", "alternatives", "progress")]
         if unknown:
             raise InputError(f"a report takes made, alternatives and progress, not {unknown[0]!r}")
-        with whole_file(file_path("path", path)) as temporary:
-            temporary.write_text(page(self.report(**given)), encoding="utf-8")
+        with whole_file(file_path("path", path), force=True) as temporary:
+            temporary.write_text(page(self.report(**given)), encoding="utf-8", errors="replace")
 
     def plot(self, path: str | Path) -> None:
         """Draw the groups. The picture shows the original records: do not publish it."""
+        from .outputs import whole_file
         from .plots import check_plot, plot_groups
 
         path = file_path("path", path)
@@ -225,14 +226,16 @@ class Result:
         if absent.any():  # drawn at the mean
             means = np.where(absent, 0.0, values).sum(axis=0) / np.maximum(1, (~absent).sum(axis=0))
             values = np.where(absent, means, values)
-        plot_groups(
-            values * np.where(problem.scale > 0, problem.scale, 1)[numbers]
-            if values.shape[1] > 2 else values,
-            self.labels[problem.cells.kept],
-            path,
-            names=[name for name, number in zip(self.names, numbers, strict=True) if number],
-            title=f"{self.method}, k = {self.k}: {len(self.sizes)} groups, loss {self.loss:.2f} %",
-        )  # fmt: skip
+        title = f"{self.method}, k = {self.k}: {len(self.sizes)} groups, loss {self.loss:.2f} %"
+        with whole_file(path, force=True) as temporary:
+            plot_groups(
+                values * np.where(problem.scale > 0, problem.scale, 1)[numbers]
+                if values.shape[1] > 2 else values,
+                self.labels[problem.cells.kept],
+                temporary,
+                names=[name for name, number in zip(self.names, numbers, strict=True) if number],
+                title=title,
+            )  # fmt: skip
 
 
 def _texts(codes: np.ndarray, known: list[Any]) -> np.ndarray:

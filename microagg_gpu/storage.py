@@ -3,14 +3,16 @@
 import gzip
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from .errors import InputError
+from .compact import without_views
+from .errors import InputError, reason
+from .outputs import check_writable, real_target
 
 _FORMATS = {
     ".parquet": "Parquet",
@@ -32,37 +34,57 @@ def kind_of(path: Path) -> tuple[str, str | None]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _clear_reading(path: Path) -> Iterator[None]:
+    """One sentence for a file that cannot be opened or read."""
     try:
-        file = path.open("rb")
+        yield
     except FileNotFoundError:
         raise InputError(f"{path} does not exist") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a directory: give a file") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    with file:
-        yield file
+        raise InputError(f"{path} cannot be read: {reason(error)}") from None
+
+
+# Threads of Arrow may hold what they read for a moment after the call has returned. If that is a
+# Python file or Python bytes, and the process ends in that moment, as it does after an error, then
+# giving it back aborts the process. So Arrow gets its own files and buffers only.
+
+
+def native_copy(data: bytes) -> pa.Buffer:
+    """The same bytes in memory that belongs to Arrow."""
+    buffer = pa.allocate_buffer(len(data))
+    memoryview(buffer).cast("B")[:] = data
+    return buffer
+
+
+def native_file(path: Path) -> pa.NativeFile:
+    """A file that Arrow reads by itself; a pipe is read to its end first."""
+    if path.is_file():
+        return pa.OSFile(os.fsencode(path))  # a name need not be UTF-8
+    return pa.BufferReader(native_copy(path.read_bytes()))
 
 
 def read_bytes(path: Path, compression: str | None) -> bytes:
     """The content of a file, decompressed."""
-    with _opened(path) as file:
-        try:
-            if compression is None:
-                return file.read()
-            with pa.CompressedInputStream(file, compression) as stream:
-                return stream.read()
-        except _BROKEN as error:
-            why = (
-                getattr(error, "strerror", None) or f"it is no {compression} file, or a broken one"
-            )
-            raise InputError(f"{path} cannot be read: {why}") from None
+    with _clear_reading(path):
+        if compression is None:
+            return path.read_bytes()
+        with native_file(path) as file:
+            try:
+                with pa.CompressedInputStream(file, compression) as stream:
+                    return stream.read()
+            except _BROKEN as error:
+                if getattr(error, "errno", None):
+                    raise
+                raise InputError(
+                    f"{path} cannot be read: it is no {compression} file, or a broken one"
+                ) from None
 
 
 def read_table(path: Path, form: str) -> pa.Table:
     """The table in a Parquet or Arrow file, which may be an Arrow stream as well."""
-    with _opened(path) as file:
+    with _clear_reading(path), native_file(path) as file:
         try:
             if form == "Parquet":
                 table = pa.parquet.ParquetFile(file).read()
@@ -71,7 +93,7 @@ def read_table(path: Path, form: str) -> pa.Table:
                 file.seek(0)
                 table = (pa.ipc.open_stream if stream else pa.ipc.open_file)(file).read_all()
             table.validate(full=True)  # or a broken file could end the process later
-            table = _without_views(table)
+            table = without_views(table)
         except _BROKEN:
             raise InputError(
                 f"{path} cannot be read as {form}: it is no such file, or a broken one"
@@ -79,22 +101,9 @@ def read_table(path: Path, form: str) -> pa.Table:
     return table
 
 
-def _without_views(table: pa.Table) -> pa.Table:
-    """Text as most of Arrow's functions take it; polars writes views."""
-    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-    for i, field in enumerate(table.schema):
-        kind = field.type
-        if pa.types.is_dictionary(kind) and kind.value_type in plain:
-            kind = pa.dictionary(kind.index_type, plain[kind.value_type], kind.ordered)
-        kind = plain.get(kind, kind)
-        if kind != field.type:
-            table = table.set_column(i, field.with_type(kind), table[i].cast(kind))
-    return table
-
-
 def write_table(table: pa.Table, path: Path, form: str) -> None:
     """Write a Parquet or Arrow file."""
-    with path.open("wb") as target:
+    with pa.OSFile(os.fsencode(path), "wb") as target:
         if form == "Parquet":
             pa.parquet.write_table(table, target)
         else:
@@ -105,15 +114,20 @@ def write_table(table: pa.Table, path: Path, form: str) -> None:
 
 def write_bytes(produce: Callable[[Any], None], path: Path, compression: str | None) -> None:
     """Write what a function sends, compressed."""
-    with path.open("wb") as target:
-        if compression is None:
-            produce(target.write)
-        elif compression == "gzip":  # Arrow takes its slowest level
+    if compression in (None, "gzip"):
+        with path.open("wb") as target:
+            if compression is None:
+                produce(target.write)
+                return
+            # Arrow takes its slowest level
             with gzip.GzipFile(fileobj=target, mode="wb", compresslevel=6, mtime=0) as stream:
                 produce(stream.write)
-        else:
-            with pa.CompressedOutputStream(target, compression) as stream:
-                produce(stream.write)
+    else:
+        with (
+            pa.OSFile(os.fsencode(path), "wb") as target,
+            pa.CompressedOutputStream(target, compression) as stream,
+        ):
+            produce(stream.write)
 
 
 def sync(path: Path) -> None:
@@ -138,30 +152,14 @@ def check_target(target: Path, sources: Sequence[Path], force: bool) -> None:
     """Refuse a target that cannot or should not be written, before any work is done."""
     if any(os.path.realpath(target) == os.path.realpath(source) for source in sources):
         raise InputError(f"{target} is named twice: give each file a name of its own")
-    if target.is_dir():
+    real = real_target(target)
+    if real.is_dir():
         raise InputError(f"{target} is a directory: give the name of a file")
-    if target.exists() and not target.is_file():
+    if real.exists() and not real.is_file():
         raise InputError(f"{target} is not a regular file: give the name of a file")
-    if target.exists() and not force:
+    if real.exists() and not force:
         raise InputError(f"{target} exists: give another name, or --force to replace it")
-    if not target.parent.is_dir():
-        raise InputError(f"{target} cannot be written: {target.parent} is not a directory")
-    with whole_file(target) as temporary:
-        temporary.touch()
-        temporary.unlink()
-
-
-@contextmanager
-def whole_file(target: Path) -> Iterator[Path]:
-    """Yield a temporary name beside the target, which takes its place if all goes well."""
-    real = Path(os.path.realpath(target))
-    temporary = real.with_name(f".{real.stem}.{os.getpid()}{real.suffix}")
-    try:
-        yield temporary
-        if temporary.exists():
-            os.replace(temporary, real)
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
+    folder = real.parent if target.is_symlink() else target.parent
+    if not folder.is_dir():
+        raise InputError(f"{target} cannot be written: {folder} is not a directory")
+    check_writable(target)

@@ -1,11 +1,12 @@
 """Files that a command writes beside the data: checked before any work, then written whole."""
 
 import json
-from contextlib import ExitStack
+import os
 from pathlib import Path
 from typing import Any
 
-from .files import check_target, whole_file
+from .files import check_target
+from .outputs import Outputs
 from .report import page
 
 
@@ -17,8 +18,13 @@ def check_targets(sources: list[Path], targets: list[Path | None], force: bool) 
     return given
 
 
+def readable(name: str) -> str:
+    """The name of a file as text, even if it is not UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
 def write_report(
-    files: ExitStack, content: dict[str, Any], html: Path | None, json_file: Path | None
+    files: Outputs, content: dict[str, Any], html: Path | None, json_file: Path | None
 ) -> None:
     """Write a report as a page and as JSON, as far as they are asked for."""
     if html is not None:
@@ -27,6 +33,7 @@ def write_report(
         write_text(files, json.dumps(content, indent=2, allow_nan=False), json_file)
 
 
-def write_text(files: ExitStack, text: str, target: Path) -> None:
+def write_text(files: Outputs, text: str, target: Path) -> None:
     """Write a text file, which appears with the others when all goes well."""
-    files.enter_context(whole_file(target)).write_text(text, encoding="utf-8")
+    # Names that are not UTF-8 cannot be written as they are.
+    files.add(target).write_text(text, encoding="utf-8", errors="replace")

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from .errors import InputError
+from .storage import native_copy
 
 DELIMITERS = (",", ";", "\t", "|")
 _BLOCK = 1 << 22
@@ -243,12 +244,10 @@ def _fast(data: bytes, delimiter: str, header: list[str]) -> pa.Table | None:
     size = _block_size(data) if quoted else _BLOCK
     if len(header) == 1 or size is None or (quoted and not _well_quoted(data, delimiter)):
         return None
-    # A thread of Arrow may hold the data a moment longer than the call. If the process ends then,
-    # as it does after an error, it aborts; so threads read only what they are worth it for.
-    threads = len(data) > size
+    threads = len(data) > size  # for one block they are not worth starting
     try:
         table = pa.csv.read_csv(
-            pa.BufferReader(data),
+            pa.BufferReader(native_copy(data)),
             read_options=pa.csv.ReadOptions(block_size=size, use_threads=threads),
             parse_options=pa.csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=quoted, ignore_empty_lines=False

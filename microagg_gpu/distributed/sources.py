@@ -3,7 +3,6 @@
 import errno
 import glob
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +15,10 @@ import pyarrow.parquet as pq
 from dask import dataframe as dd
 from dask import delayed
 
-from ..errors import InputError
+from ..errors import InputError, reason
 from ..files import DataFile, verify, write_file
-from ..storage import read_table
+from ..outputs import place_folder, real_target, temporary_folder
+from ..storage import native_file, read_table
 from ..table import read
 from .tasks import How, Returned, Roles
 
@@ -165,11 +165,12 @@ def _expanded(given: Paths) -> list[Path]:
 
 def _schema(path: Path) -> pa.Schema:
     try:
-        return pq.read_schema(path)
+        with native_file(path) as file:
+            return pq.read_schema(file)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or 'no Parquet file'}") from None
+        raise InputError(f"{path} cannot be read: {reason(error)}") from None
     except pa.ArrowInvalid:
         raise InputError(
             f"{path} cannot be read as Parquet: on several workers only Parquet files are taken"
@@ -178,7 +179,7 @@ def _schema(path: Path) -> pa.Schema:
 
 def _columns(path: Path, names: list[Any]) -> pd.DataFrame:
     try:
-        with path.open("rb") as file:
+        with native_file(path) as file:
             return pq.ParquetFile(file).read(columns=names).to_pandas(types_mapper=pd.ArrowDtype)
     except FileNotFoundError:
         raise InputError(
@@ -227,29 +228,25 @@ def _no_values(column: pa.ChunkedArray, how: How) -> pa.ChunkedArray:
 @contextmanager
 def whole_folder(target: Path, sources: Sequence[Path], force: bool) -> Iterator[Path]:
     """Yield a new folder beside the target, which takes its place if all goes well."""
-    real = Path(os.path.realpath(target))
-    if real.exists() and not real.is_dir():
-        raise InputError(f"{target} is a file: several files are written to a directory")
+    real = real_target(target)
     if any(real in Path(os.path.realpath(source)).parents for source in sources):
         raise InputError(f"{target} holds the files to protect: give another directory")
+    _check_folder(target, real, force)
+    with temporary_folder(real.parent, target) as new:
+        yield new
+        if force:  # what came in the meantime is not for us to delete
+            _check_folder(target, real, force)
+        place_folder(new, target, real, force)
+
+
+def _check_folder(target: Path, real: Path, force: bool) -> None:
+    if real.exists() and not real.is_dir():
+        raise InputError(f"{target} is a file: several files are written to a directory")
     there = list(real.iterdir()) if real.is_dir() else []
     if there and not force:
         raise InputError(f"{target} is not empty: give another directory, or --force to replace it")
     if any(path.suffix != ".parquet" for path in there):
         raise InputError(f"{target} holds more than Parquet files: give another directory")
-    new, old = (real.with_name(f".{real.name}.{os.getpid()}.{part}") for part in ("new", "old"))
-    try:
-        try:
-            new.mkdir()
-        except OSError as error:
-            raise InputError(f"{target} cannot be written: {error.strerror}") from None
-        yield new
-        if real.exists():
-            os.replace(real, old)
-        os.replace(new, real)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def disk_is_full(error: BaseException) -> bool:
