@@ -237,13 +237,14 @@ def test_download_of_another_file(no_environment, serve):
 @pytest.mark.parametrize("address", ["not there", "nobody", "nonsense"])
 def test_failed_download(address, no_environment, serve):
     pytest.importorskip("pooch")
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
-    address = {"not there": serve[1], "nobody": f"http://127.0.0.1:{port}/"}.get(address, address)
-    with pytest.raises(
-        OSError, match=r"failed to load; put eia.csv or EIA.rda into .* MICROAGG_DATA"
-    ):
-        fetch("eia", base_url=address)
+    with socket.socket() as nobody:  # has a port, and does not listen
+        nobody.bind(("127.0.0.1", 0))
+        here = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
+        base = {"not there": serve[1], "nobody": here}.get(address, address)
+        with pytest.raises(
+            OSError, match=r"failed to load; put eia.csv or EIA.rda into .* MICROAGG_DATA"
+        ):
+            fetch("eia", base_url=base)
 
 
 def test_missing_packages(no_environment, monkeypatch, tmp_path):

@@ -545,15 +545,20 @@ def test_the_command_with_workers():
     refuse("out is not empty: give another directory, or --force", *arguments)
 
 
+@pytest.fixture
+def address():
+    """Of a port at which nobody listens, and nobody else can."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        yield f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
+
+
 @pytest.mark.usefixtures("in_empty_directory")
-def test_what_the_command_refuses(monkeypatch):
+def test_what_the_command_refuses(monkeypatch, address):
     write_files(table())
     monkeypatch.setattr(
         distributed, "Client", lambda address, timeout: Client(address, timeout="1s")
     )
-    nobody = socket.create_server(("127.0.0.1", 0))
-    address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
-    nobody.close()
     files = sorted(map(str, Path("in").glob("*")))
     rest = ["-k", 4, "-o", "out", "--columns", "a,b,c"]
     for message, *arguments in (
