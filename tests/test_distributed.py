@@ -23,6 +23,7 @@ from distributed import Client, LocalCluster
 from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError
 from frail import EndsInTask, cluster_to_kill
+from traces import CHOICES, SECRET, survey, traces, uncompressed
 
 from microagg_gpu import InputError, measures
 from microagg_gpu import microaggregate as alone
@@ -442,6 +443,32 @@ def test_integers_that_are_just_small_enough(client):
     kept = computed(result.protected, client)["c"]
     assert kept.dtype == np.int64
     assert 2**53 - 1000 <= kept.min() < kept.max() < 2**53
+
+
+def test_nothing_of_a_suppressed_record_stays_in_categories(client):
+    frame = pd.DataFrame(survey()).astype({"region": "category"}).drop(columns="name")
+    frame["level"] = frame["level"].astype(
+        pd.CategoricalDtype(["low", SECRET, "high"], ordered=True)
+    )
+    result = microaggregate(dd.from_pandas(frame, npartitions=3), 3, client=client, **CHOICES)
+    after = computed(result.protected, client)
+    for found in (after, result.protected._meta):
+        assert sorted(found["region"].cat.categories) == ["north", "south"]
+        assert found["level"].dtype == pd.CategoricalDtype(["low", "high"], ordered=True)
+    assert after["level"].tolist() == frame["level"].tolist()[:-1]
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+def test_nothing_of_a_suppressed_record_stays_in_files(client):
+    frame = pd.DataFrame(survey()).astype({"region": "category"}).drop(columns="name")
+    whole = pa.Table.from_pandas(frame)
+    Path("in").mkdir()
+    for i in range(2):
+        pq.write_table(whole.slice(12 * i, 12), f"in/{i}.parquet")
+    microaggregate("in", 3, client=client, output="out", **CHOICES)
+    for path in Path("out").iterdir():
+        assert traces(path.read_bytes() + uncompressed(str(path))) == []
+    assert sorted(os.listdir()) == ["in", "out"]
 
 
 # What is refused

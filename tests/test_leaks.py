@@ -16,6 +16,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from command import in_empty_directory, run  # noqa: F401
+from traces import CHOICES, NUMBER, SECRET, N, survey, traces, uncompressed
 
 from microagg_gpu import microaggregate
 from microagg_gpu.compact import compact_column, unused_categories
@@ -24,35 +25,12 @@ from microagg_gpu.files import DataFile, verify, write_file
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
-SECRET = "Zacharias Quillfeather the only one in his village"
-NUMBER = 7_654_321_987.125  # an amount that stands behind a null
-N = 24
-
-
-def survey():
-    """Records of 24 people; the last is alone in his region and is suppressed."""
-    rng = np.random.default_rng(3)
-    return {
-        "name": [*(f"a person with the number {i}" for i in range(N - 1)), SECRET],
-        "region": ["north", "south"] * ((N - 1) // 2) + ["south", SECRET],
-        "level": ["low", "high", "low"] * (N // 3),
-        "turnover": [*rng.normal(100, 9, N - 1).tolist(), NUMBER],
-        "staff": rng.integers(1, 9, N).tolist(),
-    }
-
 
 def hidden_numbers():
     """A column of Arrow in which each third number is null, and is still there."""
     numbers = pa.array(np.where(np.arange(N) % 3 == 0, NUMBER, np.arange(N)))
     mask = pa.array(np.arange(N) % 3 != 0).buffers()[1]
     return pa.Array.from_buffers(pa.float64(), N, [mask, numbers.buffers()[1]])
-
-
-def traces(data):
-    """What of the secrets is in some bytes, as text or as a number."""
-    words = {SECRET: SECRET.encode(), "number": np.float64(NUMBER).tobytes(),
-             "number as text": str(NUMBER).encode()}  # fmt: skip
-    return [name for name, word in words.items() if word in data]
 
 
 def arrow_table():
@@ -75,7 +53,6 @@ def pandas_notes():
     return json.dumps(notes | {"attributes": {"source": SECRET}})
 
 
-CHOICES = {"columns": ["turnover", "staff"], "by": ["region"], "small_strata": "suppress"}
 OPTIONS = ["-k", 3, "--columns", "turnover,staff", "--by", "region", "--small-strata", "suppress"]
 
 
@@ -105,15 +82,6 @@ def test_files_hold_nothing_of_a_suppressed_record(source, target):
     assert sorted(path.name for path in Path().iterdir()) == sorted([source, target, "out.json"])
 
 
-def uncompressed(name):
-    """The columns of a file as they lie in memory, with dictionaries and metadata."""
-    table = pq.read_table(name) if name.endswith("t") else pyarrow.feather.read_table(name)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
 def test_the_report_names_nobody():
     pq.write_table(arrow_table(), "in.parquet")
     done = run("protect", "in.parquet", *OPTIONS, "--drop", "name,tags", "-o", "out.parquet",
@@ -122,6 +90,22 @@ def test_the_report_names_nobody():
     assert SECRET not in done.output
     for name in ("out.html", "out.json"):
         assert traces(Path(name).read_bytes()) == []
+
+
+@pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.csv"])
+def test_temporary_files_hold_nothing_more(monkeypatch, target):
+    pq.write_table(arrow_table(), "in.parquet")
+    seen = []
+
+    def look(*given):
+        for path in Path().glob(".*"):
+            seen.append(traces(path.read_bytes()))
+        return verify(*given)
+
+    monkeypatch.setattr("microagg_gpu.cli.verify", look)
+    done = run("protect", "in.parquet", *OPTIONS, "--drop", "name,tags", "-o", target)
+    assert done.exit_code == 0, done.output
+    assert seen == [[]]
 
 
 def test_what_is_kept_of_metadata():
@@ -240,37 +224,6 @@ def test_arrow():
         writer.write_table(result)
     assert traces(sink.getvalue().to_pybytes()) == []
     assert traces(pickle.dumps(result)) == []
-
-
-def test_dask(tmp_path_factory):
-    dd = pytest.importorskip("dask.dataframe")
-    distributed = pytest.importorskip("distributed")
-    from microagg_gpu.distributed import microaggregate as spread
-
-    frame = pd.DataFrame(survey()).astype({"region": "category"}).drop(columns="name")
-    order = pd.CategoricalDtype(["low", SECRET, "high"], ordered=True)
-    frame["level"] = frame["level"].astype(order)
-    table = pa.Table.from_pandas(frame)
-    Path("in").mkdir()
-    for i in range(2):
-        pq.write_table(table.slice(12 * i, 12), f"in/{i}.parquet")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
-            local_directory=tmp_path_factory.mktemp("workers"),
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):  # fmt: skip
-        result = spread(dd.from_pandas(frame, npartitions=3), 3, client=client, **CHOICES)
-        after = result.protected.compute()
-        spread("in", 3, client=client, output="out", **CHOICES)
-    for found in (after, result.protected._meta):
-        assert sorted(found["region"].cat.categories) == ["north", "south"]
-        assert found["level"].dtype == pd.CategoricalDtype(["low", "high"], ordered=True)
-    assert after["level"].tolist() == frame["level"].tolist()[:-1]
-    for path in Path("out").iterdir():
-        assert traces(path.read_bytes() + uncompressed(str(path))) == []
-    assert sorted(path.name for path in Path().iterdir()) == ["in", "out"]
 
 
 # Columns
