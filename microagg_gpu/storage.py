@@ -153,11 +153,11 @@ def check_target(target: Path, sources: Sequence[Path], force: bool) -> None:
     if any(os.path.realpath(target) == os.path.realpath(source) for source in sources):
         raise InputError(f"{target} is named twice: give each file a name of its own")
     real = real_target(target)
-    if real.is_dir():
+    if target.is_dir():
         raise InputError(f"{target} is a directory: give the name of a file")
-    if real.exists() and not real.is_file():
+    if target.exists() and not target.is_file():
         raise InputError(f"{target} is not a regular file: give the name of a file")
-    if real.exists() and not force:
+    if target.exists() and not force:
         raise InputError(f"{target} exists: give another name, or --force to replace it")
     folder = real.parent if target.is_symlink() else target.parent
     if not folder.is_dir():
