@@ -78,6 +78,13 @@ def protect_parts(
     show_parts(result)
 
 
+def _silence() -> None:
+    """Keep Dask's log off the terminal: what fails is said in one sentence."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.split(".")[0] == "distributed":  # many have a level of their own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 @contextmanager
 def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterator[Any]:
     """A client of the cluster that is named, or of one that lasts as long."""
@@ -86,6 +93,7 @@ def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterato
     if workers is not None and scheduler is not None:
         raise InputError("--workers starts a cluster and --scheduler names one: give one of them")
     if scheduler is not None:
+        _silence()
         try:
             client = Client(scheduler, timeout="10s")
         except (OSError, ValueError) as error:

@@ -6,18 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from distributed import WorkerPlugin
-
-CLUSTER = """
-import sys
-from distributed import LocalCluster
-with LocalCluster(
-    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
-    dashboard_address=":0", silence_logs=50,
-) as cluster:
-    print(cluster.scheduler_address, flush=True)
-    sys.stdin.read()
-"""
+from distributed import Client, LocalCluster, WorkerPlugin
 
 
 class EndsInTask(WorkerPlugin):
@@ -39,13 +28,25 @@ class EndsInTask(WorkerPlugin):
 
 
 @contextmanager
-def cluster_to_kill() -> Iterator[tuple[str, subprocess.Popen]]:
-    """A scheduler with a worker, both in a process of their own, and their address."""
+def cluster_that_ends(task: str) -> Iterator[str]:
+    """The address of a scheduler that ends, with its worker, when a task of some name begins."""
     child = subprocess.Popen(
-        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with child:
         try:
-            yield child.stdout.readline().strip(), child
+            address = child.stdout.readline().strip()
+            with Client(address, set_as_default=False) as client:
+                client.register_plugin(EndsInTask(task, None))
+            yield address
         finally:
             child.kill()
+
+
+if __name__ == "__main__":
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        dashboard_address=":0", silence_logs=50,
+    ) as cluster:  # fmt: skip
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()

@@ -22,7 +22,7 @@ from dask._expr import SingletonExpr
 from distributed import Client, LocalCluster
 from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError
-from frail import EndsInTask, cluster_to_kill
+from frail import EndsInTask, cluster_that_ends
 from traces import CHOICES, SECRET, survey, traces, uncompressed
 
 from microagg_gpu import InputError, measures
@@ -290,16 +290,10 @@ def test_workers_die_whenever_they_try():
 
 
 @pytest.mark.usefixtures("in_empty_directory")
-def test_the_scheduler_is_killed():
+def test_the_scheduler_dies_in_the_middle():
     write_files(table())
-    with cluster_to_kill() as (address, child):
-
-        def progress(phase, fraction):
-            if phase.startswith("mdav") and fraction == 0:
-                child.kill()
-                child.wait()
-
-        given = {"columns": VARIABLES, "output": "out", "progress": progress}
+    given = {"columns": VARIABLES, "output": "out"}
+    with cluster_that_ends("group_block") as address:
         with (
             Client(address) as other,
             pytest.raises(InputError, match="connection to its scheduler was lost: run it again"),
@@ -308,6 +302,16 @@ def test_the_scheduler_is_killed():
         with pytest.raises(InputError, match="the Dask client is closed: make another"):
             microaggregate("in", 4, client=other, **given)
     assert os.listdir() == ["in"]
+
+
+@pytest.mark.usefixtures("in_empty_directory")
+def test_the_command_when_the_scheduler_dies():
+    write_files(table())
+    with cluster_that_ends("group_block") as address:
+        refuse(
+            "the cluster failed: the connection to its scheduler was lost: run it again; nothing",
+            "protect", "in", "-k", 4, "-o", "out", "--columns", "a,b,c", "--scheduler", address,
+        )  # fmt: skip
 
 
 def test_no_expression_is_sent(client, monkeypatch):
