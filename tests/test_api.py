@@ -297,7 +297,10 @@ BAD = {
     "variable 'x' is not one of 0, 1, 2": ((DATA, 3, "kward"), {"ranking": "pv", "variable": "x"}),
     "convergence='fast' is unknown": ((DATA[:, 0], 3, "genetic"), {"convergence": "fast"}),
     "pmut=2.0 must be a finite number from 0 to 1": ((DATA[:, 0], 3, "genetic"), {"pmut": 2}),
-    "population=1 must be a whole number from 2 to 100000": ((DATA[:, 0], 3, "genetic"), {"population": 1}),
+    "population=1 must be a whole number from 2 to 100000": (
+        (DATA[:, 0], 3, "genetic"),
+        {"population": 1},
+    ),
     "seed=-1 must be a whole number of 0 or more": ((DATA[:, 0], 3, "genetic"), {"seed": -1}),
     "remainder='first' is unknown": ((DATA[:, 0], 3, "fixed"), {"remainder": "first"}),
     "values above 1e150": ((DATA * 1e160,), {"standardize": False}),

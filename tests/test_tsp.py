@@ -143,7 +143,9 @@ def test_labels_agree_with_the_reference(options, case):
 
 def test_bad_options():
     points = make_table("random", 9, 2, seed=0)
-    with pytest.raises(InputError, match="tour='best' is unknown: choose one of 'insertion', 'nearest'"):
+    with pytest.raises(
+        InputError, match="tour='best' is unknown: choose one of 'insertion', 'nearest'"
+    ):
         tsp(points, 3, tour="best")
     with pytest.raises(InputError, match="window=-1 must be a whole number of 0 or more"):
         tsp(points, 3, window=-1)
