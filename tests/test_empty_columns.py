@@ -1,6 +1,5 @@
 """Columns without any value: with missing="pattern" they are grouped like all others."""
 
-import itertools
 from pathlib import Path
 
 import numpy as np
@@ -84,12 +83,12 @@ def test_no_values_at_all():
     ids=str,
 )  # fmt: skip
 def test_a_column_of_a_file_without_values(role):
-    rows = [f"{i * i % 17},{mark}" for i, mark in zip(range(12), itertools.cycle(["", " "]))]
+    rows = [f"{i * i % 17}," for i in range(12)]
     if role[0] != "--columns":
-        rows = [row.replace("NA", "") for row in rows]
         role = ["--columns", "x", *role]
     Path("in.csv").write_text("\n".join(["x,e", *rows, ""]))
     done = run("protect", "in.csv", "-k", 3, "-o", "out.csv", "--missing", "pattern", *role)
     assert done.exit_code == 0, done.output
     lines = Path("out.csv").read_text().splitlines()
-    assert [line.partition(",")[2] for line in lines[1:]] == [row.partition(",")[2] for row in rows]
+    assert len(lines) == 13
+    assert all(line.endswith(",") for line in lines[1:])
