@@ -180,5 +180,6 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e8e8e8", linewidth=0.6)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    if rows:
+        figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     _save(figure, path)

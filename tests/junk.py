@@ -1,16 +1,18 @@
 """Arguments that nobody should give, and a caller that tries them on every public function.
 
 Nothing is taken from the checks of the library: what is allowed is to return, or one line of
-`InputError`. The tests run a fixed part of it, `python -m tests.junk N` as many calls as asked for.
+`InputError`. The tests make some of these calls; `python tests/junk.py 50000 1` makes all single
+replacements and so many random ones, from a seed.
 """
 
 import datetime
 import os
 import random
 import sys
+import tempfile
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from public import Target, targets
+
+from microagg_gpu import InputError
 
 with suppress(ImportError):
     import pandas as pd
@@ -59,12 +64,13 @@ def junk() -> dict[str, Any]:
         "frozenset": frozenset({0}), "range": range(3), "slice": slice(2), "Ellipsis": ...,
         "lambda": lambda *a, **b: None, "class": Anything, "object": object(), "module": sys,
         "unshowable": Unshowable(), "exception": ValueError("x"), "path": Path("nowhere/x.png"),
-        "date": datetime.date(2020, 1, 1), "million": 10**6,
+        "date": datetime.date(2020, 1, 1), "large number": 10**5,
         "0-d": np.array(3), "0-d float": np.array(0.5), "0-d object": np.array(None),
         "empty array": np.empty(0), "no variables": np.empty((5, 0)), "3-d": np.zeros((2, 2, 2)),
         "vector": np.arange(12.0), "matrix": rng.normal(size=(12, 2)), "column": np.ones((12, 1)),
-        "whole numbers": np.arange(12), "zeros": np.zeros(12, dtype=int), "bools": np.ones(12, bool),
-        "negative": -np.arange(12), "objects": np.array([1, "a", None], dtype=object),
+        "whole numbers": np.arange(12), "zeros": np.zeros(12, dtype=int),
+        "bools": np.ones(12, bool), "negative": -np.arange(12),
+        "objects": np.array([1, "a", None], dtype=object),
         "complex array": np.ones(12) * 1j, "dates": np.arange(12).astype("datetime64[D]"),
         "durations": np.arange(12).astype("timedelta64[s]"), "text array": np.array(["a", "b"]),
         "bytes array": np.array([b"a", b"b"]), "large": np.full((12, 2), 1e308),
@@ -121,322 +127,6 @@ def generators() -> dict[str, Callable[[], Any]]:
     }
 
 
-class Target(NamedTuple):
-    """A public function with arguments that work, all of them by name."""
-
-    name: str
-    function: Callable[..., Any]
-    given: dict[str, Any]
-    allowed: tuple[type[Exception], ...] = ()  # beside InputError
-
-
-def targets(folder: Path) -> list[Target]:
-    """Every public function; files are written into a folder."""
-    import microagg_gpu as m
-    from microagg_gpu import measures, plots, report
-    from microagg_gpu.methods import METHODS
-
-    rng = np.random.default_rng(1)
-    data = rng.normal(size=(12, 2))
-    labels = np.repeat(np.arange(4), 3)
-    found: list[Target] = []
-    roles: dict[str, Any] = {
-        "data": data, "k": 3, "columns": [0, 1], "standardize": True, "weights": [1.0, 2.0],
-        "device": "auto", "engine": None, "seed": 0, "by": None, "sampling_weight": None,
-        "missing": "error", "small_strata": "error", "aggregate": "mean", "keep_integers": False,
-    }  # fmt: skip
-    categories = {"ordinal": (), "nominal": ()}
-    one = {"method": "mdav", "precision": "double", "progress": None, "watch": None}
-    found.append(
-        Target(
-            "microaggregate",
-            m.microaggregate,
-            roles | categories | one | {"refine": None, "refine_steps": 2},
-        )
-    )
-    table = {"a": data[:, 0], "b": data[:, 1], "c": list("xyz") * 4, "s": [1, 2] * 6}
-    frames: list[Any] = [table]
-    with suppress(NameError):
-        frames.append(pd.DataFrame(table))
-    with suppress(ImportError):
-        import polars as pl
-
-        frames.append(pl.DataFrame(table))
-    with suppress(ImportError):
-        import pyarrow as pa
-
-        frames.append(pa.table(table))
-    for frame in frames[1:]:
-        kind = type(frame).__module__.partition(".")[0]
-        named = {
-            "data": frame,
-            "columns": ["a", "b"],
-            "by": ["s"],
-            "nominal": ["c"],
-            "weights": None,
-        }
-        found.append(
-            Target(f"microaggregate of {kind}", m.microaggregate, roles | categories | one | named)
-        )
-    for method, text in METHODS.items():
-        options = _options(method, text.function)
-        values = data[:, :1] if text.univariate else data
-        found.append(
-            Target(
-                f"microaggregate by {method}",
-                m.microaggregate,
-                {"data": values, "k": 3, "method": method, "seed": 0, **options},
-            )
-        )
-    for inner in ("fixed", "kward", "optimal", "genetic"):
-        options = {"inner": inner, **_options(inner, METHODS[inner].function)}
-        for method in ("individual", "projection"):
-            found.append(
-                Target(
-                    f"microaggregate by {method} {inner}",
-                    m.microaggregate,
-                    {"data": data, "k": 3, "method": method} | options,
-                )
-            )
-    found.append(
-        Target(
-            "refine",
-            m.refine,
-            roles | {"labels": labels, "seconds": None, "steps": 2, "watch": None},
-        )
-    )
-    found.append(
-        Target(
-            "compare",
-            m.compare,
-            roles | categories | {"methods": ["mdav"], "progress": None, "refine": None},
-        )
-    )
-    result = m.microaggregate(data, 3)
-    mixed = m.microaggregate(frames[-1], 3, by="s", nominal="c")
-    rows = m.compare(data, 3, "mdav")
-    page = {"made": {"x": "y"}, "alternatives": rows, "progress": None}
-    for name, of in (("Result", result), ("mixed Result", mixed)):
-        found += [
-            Target(f"{name}.report", of.report, page),
-            Target(f"{name}.save_report", of.save_report, page | {"path": folder / "r.html"}),
-            Target(f"{name}.linkage", of.linkage, {"progress": None}),
-            Target(f"{name}.bound", of.bound, {"progress": None}),
-            Target(f"{name}.plot", of.plot, {"path": folder / "p.png"}),
-        ]
-    pair = {"original": data, "protected": result.protected}
-    grouped = {"points": data, "labels": labels}
-    of_measures: dict[str, dict[str, Any]] = {
-        "correlation_discrepancies": pair | {"ddof": 0},
-        "correlations": {"data": data},
-        "count_partitions": {"n": 10, "k": 3},
-        "first_component": {"data": data},
-        "il1s": pair,
-        "information_loss": grouped,
-        "interval_disclosure": pair,
-        "lower_bound": {"points": data, "k": 3, "progress": None},
-        "mean_weight_change": pair,
-        "oversized": {"labels": labels, "k": 3},
-        "range_inference": pair | {"cells": labels},
-        "record_linkage": pair | {"cells": labels, "scale": [1.0, 2.0], "progress": None},
-        "ssa": grouped,
-        "sse": grouped,
-        "sst": {"points": data},
-        "standard_deviations": pair,
-        "sums_of_squares": pair | {"scale": [1.0, 2.0]},
-        "weight_changes": pair,
-    }
-    functions = {n for n in measures.__all__ if not isinstance(getattr(measures, n), type)}
-    assert functions == set(of_measures), "a measure is missing here"
-    found += [
-        Target(f"measures.{name}", getattr(measures, name), given)
-        for name, given in of_measures.items()
-    ]
-    texts = np.array(list("xyz") * 4)
-    found += [
-        Target(
-            "report.describe",
-            report.describe,
-            pair
-            | page
-            | {
-                "names": ["a", "b"], "k": 3, "labels": labels, "cells": labels, "scale": [1.0, 2.0],
-                "sampling_weight": np.ones(12), "loss": 1.0, "link": result.linkage(),
-                "categories": [{"name": "c", "kind": "nominal", "before": texts, "after": texts}],
-            },
-        ),
-        Target("report.page", report.page, {"content": result.report()}),
-        Target("plots.check_plot", plots.check_plot, {"path": folder / "p.png", "method": "mdav"}),
-        Target(
-            "plots.plot_groups",
-            plots.plot_groups,
-            grouped | {"path": folder / "g.png", "names": ["a", "b"], "title": "t"},
-        ),
-        Target(
-            "plots.plot_map", plots.plot_map, {"rows": rows, "path": folder / "m.png", "title": "t"}
-        ),
-        Target(
-            "datasets.clusters",
-            m.datasets.clusters,
-            {"c": 3, "d": 2, "sigma": 0.1, "min_size": 2, "max_size": 4, "seed": 0, "labels": True},
-        ),
-        Target(
-            "datasets.simulated",
-            m.datasets.simulated,
-            {"name": "SIM_21", "seed": 0, "labels": True},
-        ),
-        Target("datasets.toy", m.datasets.toy, {"name": "vmdav"}),
-        Target(
-            "datasets.fetch",
-            m.datasets.fetch,
-            {"name": "census", "data_home": folder, "base_url": "file:///nowhere/"},
-            (OSError, ImportError),
-        ),
-    ]  # fmt: skip
-    found += _inside(data, frames[-1], rows, labels)
-    return found + _estimators(data) + _on_clusters(table)
-
-
-def _inside(data: np.ndarray, frame: Any, rows: Any, labels: np.ndarray) -> list[Target]:
-    """Junk as a part of an argument: an option of a pair, a category, a weight, a cell of a row."""
-    import microagg_gpu as m
-    from microagg_gpu import measures, plots, report
-
-    published = m.microaggregate(data, 3).protected
-
-    def describe(**changed: Any) -> Any:
-        texts = ["x"] * 12
-        category = {"name": "c", "kind": "nominal", "before": texts, "after": texts} | changed
-        return report.describe(data, published, names=["a", "b"], k=3, categories=[category])
-
-    def with_row(**changed: Any) -> Any:
-        return m.microaggregate(data, 3).report(alternatives=[{**rows[0], **changed}])
-
-    def draw_row(path: Path = Path("row.png"), **changed: Any) -> Any:
-        return plots.plot_map([{**rows[0], **changed}], path)
-
-    calls: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-        "an option in compare": (
-            lambda gamma, name: m.compare(data, 3, [(name, {"gamma": gamma})]),
-            {"gamma": 0.2, "name": "vmdav"},
-        ),
-        "a k in compare": (lambda k: m.compare(data, [3, k], "mdav"), {"k": 4}),
-        "a method in compare": (lambda one: m.compare(data, 3, ["mdav", one]), {"one": "vmdav"}),
-        "a column": (lambda c: m.microaggregate(data, 3, columns=[0, c]), {"c": 1}),
-        "a column of a table": (lambda c: m.microaggregate(frame, 3, columns=["a", c]), {"c": "b"}),
-        "a stratum": (lambda c: m.microaggregate(frame, 3, columns="a", by=[c]), {"c": "s"}),
-        "an order": (
-            lambda order: m.microaggregate(frame, 3, columns="a", ordinal={"c": order}),
-            {"order": ["x", "y", "z"]},
-        ),
-        "an order of numbers": (
-            lambda order: m.microaggregate(np.arange(12) % 3, 3, ordinal={0: order}),
-            {"order": [0, 1, 2]},
-        ),
-        "a category": (
-            lambda one: m.microaggregate(
-                frame, 3, columns="a", ordinal={"c": ["x", "y", "z", one]}
-            ),
-            {"one": "u"},
-        ),
-        "a category of numbers": (
-            lambda one: m.microaggregate(np.arange(12) % 3, 3, ordinal={0: [0, 1, 2, one]}),
-            {"one": 3},
-        ),
-        "a weight": (lambda w: m.microaggregate(data, 3, weights=[1, w]), {"w": 1}),
-        "a weight by name": (lambda w: m.microaggregate(data, 3, weights={1: w}), {"w": 1}),
-        "a sampling weight": (
-            lambda w: m.microaggregate(data, 3, sampling_weight=[1] * 11 + [w]),
-            {"w": 1},
-        ),
-        "a label": (lambda x: m.refine(data, [*labels[:-1], x], 3, None, 1), {"x": 3}),
-        "a value": (lambda x: m.microaggregate([*data.tolist()[:-1], [1.0, x]], 3), {"x": 1.0}),
-        "a value of a measure": (
-            lambda x: measures.sst([*data.tolist()[:-1], [1.0, x]]),
-            {"x": 1.0},
-        ),
-        "a row of data": (lambda x: m.microaggregate([*data.tolist(), x], 3), {"x": [1.0, 2.0]}),
-        "a part of a category": (
-            describe,
-            {"name": "c", "kind": "nominal", "before": ["x"] * 12, "after": ["x"] * 12},
-        ),
-        "a part of a row": (
-            with_row,
-            {"method": "mdav", "k": 3, "loss": 1.0, "risk": 2.0, "seconds": 1.0},
-        ),
-        "a part of a drawn row": (draw_row, {"method": "mdav", "k": 3, "loss": 1.0, "risk": 2.0}),
-        "what was made": (lambda x: m.microaggregate(data, 3).report(made={"x": x}), {"x": "y"}),
-        "a seed of clusters": (
-            lambda x: m.datasets.clusters(2, 2, 0.1, 2, 3, seed=[1, x]),
-            {"x": 1},
-        ),
-        "an unknown option": (
-            lambda name: m.microaggregate(data, 3, **{name: 1} if isinstance(name, str) else {}),
-            {"name": "gamma"},
-        ),
-    }
-    return [Target(name, function, given) for name, (function, given) in calls.items()]
-
-
-def _options(method: str, function: Callable[..., Any]) -> dict[str, Any]:
-    """The options of a method, with values that take no time."""
-    import inspect
-
-    hidden = ("points", "k", "engine", "progress", "seed", "story")
-    parameters = inspect.signature(function).parameters.values()
-    quick = {"seconds": 0.01, "steps": 1, "generations": 3, "population": 3}
-    return {
-        p.name: quick.get(p.name, p.default)
-        for p in parameters
-        if p.name not in hidden and p.kind is not p.VAR_KEYWORD
-    }
-
-
-def _estimators(data: np.ndarray) -> list[Target]:
-    """The estimator of scikit-learn, whose own checks of tables raise what they like."""
-    try:
-        from microagg_gpu.sklearn import Microaggregator
-    except ImportError:
-        return []
-    given = {
-        "k": 3, "method": "mdav", "standardize": True, "weights": None, "device": "auto", "seed": 0,
-        "options": {},
-    }  # fmt: skip
-
-    def fit(**parameters: Any) -> Any:
-        return Microaggregator(**parameters).fit(data).transform(data[:3])
-
-    def fit_table(X: Any) -> Any:
-        return Microaggregator().fit(X).transform(X)
-
-    return [
-        Target("Microaggregator", fit, given, (ValueError,)),
-        Target("Microaggregator.fit", fit_table, {"X": data}, _OF_TABLES),
-    ]
-
-
-_OF_TABLES = (ValueError, TypeError, OverflowError, RuntimeError)
-
-
-def _on_clusters(table: dict[str, Any]) -> list[Target]:
-    """The function for clusters, as far as it goes without one."""
-    try:
-        from dask import dataframe as dd
-
-        from microagg_gpu import distributed
-    except ImportError:
-        return []
-    frame = dd.from_pandas(pd.DataFrame(table), npartitions=2)
-    given = {
-        "data": frame, "k": 3, "method": "mdav", "columns": ["a", "b"], "standardize": True,
-        "weights": None, "device": "auto", "engine": None, "seed": 0, "progress": None,
-        "output": None, "force": False, "block": 100, "repair": 1, "by": None,
-        "sampling_weight": None, "missing": "error", "small_strata": "error", "aggregate": "mean",
-        "keep_integers": False, "drop": (), "group_column": None, "client": None,
-    }  # fmt: skip
-    return [Target("distributed.microaggregate", distributed.microaggregate, given)]
-
-
 class Failure(NamedTuple):
     """A call that did something else than return or raise one line of InputError."""
 
@@ -446,8 +136,6 @@ class Failure(NamedTuple):
 
 def call(target: Target, changed: dict[str, tuple[str, Any]]) -> Failure | None:
     """Call a function with some arguments replaced; None if it did what it may do."""
-    from microagg_gpu import InputError
-
     given = target.given | {name: value for name, (_, value) in changed.items()}
     text = f"{target.name}({', '.join(f'{name}={what}' for name, (what, _) in changed.items())})"
     try:
@@ -495,35 +183,33 @@ def random_calls(
         yield target, changed
 
 
-def main(count: int, seed: int) -> int:
-    """Every single replacement, then as many random ones; print what failed."""
-    import tempfile
+def search(
+    calls: Iterable[tuple[Target, dict[str, tuple[str, Any]]]], show: Callable[[Failure], None]
+) -> int:
+    """Make calls and show those that fail; the number of calls."""
+    count = 0
+    for target, changed in calls:
+        failure = call(target, changed)
+        count += 1
+        if failure is not None:
+            show(failure)
+    return count
 
-    failures: dict[str, Failure] = {}
+
+def main(count: int, seed: int) -> int:
+    """Every single replacement, then some random ones; print what failed."""
+    failures: list[Failure] = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        home = os.getcwd()
-        os.chdir(folder)  # a text is a file's name, too
-        try:
-            for calls in (
-                single_calls(folder) if seed == 0 else (),
-                random_calls(folder, count, seed),
-            ):
-                for target, changed in calls:
-                    failure = call(target, changed)
-                    if failure is not None:
-                        failures.setdefault(
-                            failure.error.splitlines()[-1] + str(len(failure.error.splitlines())),
-                            failure,
-                        )
-        finally:
-            os.chdir(home)
-    for failure in failures.values():
+        os.environ["XDG_CACHE_HOME"] = name
+        os.chdir(name)  # a text is the name of a file, too
+        made = search(single_calls(Path(name)), failures.append)
+        made += search(random_calls(Path(name), count, seed), failures.append)
+        os.chdir("/")
+    for failure in failures:
         print(failure.call, failure.error, sep="\n")
-    print(f"{len(failures)} kinds of failures")
+    print(f"{made} calls, {len(failures)} of them failed")
     return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    numbers = [int(text) for text in sys.argv[1:]]
-    raise SystemExit(main(*[*numbers, 1000, 0][:2] if numbers else (1000, 0)))
+    raise SystemExit(main(int(sys.argv[1]), int(sys.argv[2])))
