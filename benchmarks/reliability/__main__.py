@@ -43,11 +43,12 @@ class Batches:
         self._folder = folder
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.Lock()
+        self._stopped = False
 
     def run(self, part: str, first: int, last: int) -> list[dict[str, Any]]:
         """The rows of cases from `first` to `last` - 1; one for a process that dies or hangs."""
         rows: list[dict[str, Any]] = []
-        while first < last:
+        while first < last and not self._stopped:
             found, begun, how = self._process(part, first, last)
             rows += found
             if begun is None:
@@ -85,6 +86,7 @@ class Batches:
     def stop(self) -> None:
         """End all processes that were started, and theirs."""
         with self._lock:
+            self._stopped = True
             for process in list(self._running):
                 _end(process)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,11 @@ def load() -> float:
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
+def without_paths(text: str) -> str:
+    """A text with only the last parts of paths: where a machine keeps its files is of no use."""
+    return re.sub(r"(?:/[^\s/'\":,;]+)+/", "", text)
+
+
 class Records:
     """The results of a commit, saved after every batch."""
 
@@ -62,7 +68,8 @@ class Records:
         row["wrong"] += len(wrong)
         room = KEPT - len(row["wrong_cases"])
         row["wrong_cases"] += [
-            {"case": one["case"], "what": "; ".join(one["faults"])[:400]} for one in wrong[:room]
+            {"case": one["case"], "what": without_paths("; ".join(one["faults"]))[:400]}
+            for one in wrong[:room]
         ]
         of = self.all["commits"].setdefault(self.commit, {"parts": {}})
         of["machine"] = machine()

@@ -1,0 +1,135 @@
+"""A Dask cluster whose workers are killed at random: the right files, or one sentence and none."""
+
+import faulthandler
+import logging
+import os
+import random
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from .outcome import Outcome
+from .tables import names, table
+
+ASKED, BATCH, MINUTES = 10**6, 10, 10.0
+FILES, RECORDS, BLOCK = 4, 3000, 800
+PATIENCE = 600
+# Settings of the jobs, in turn.
+JOBS: tuple[dict[str, Any], ...] = (
+    {"k": 5},
+    {"k": 3, "by": ["region"], "keep_integers": True},
+    {"k": 4, "method": "vmdav", "repair": 3, "drop": ["id"]},
+    {"k": 10, "sampling_weight": "staff", "columns": ["turnover"]},
+)
+
+
+@dataclass
+class State:
+    """The cluster, its client, and where the files are."""
+
+    cluster: Any
+    client: Any
+    folder: Path
+
+
+@contextmanager
+def setup(folder: Path) -> Iterator[State]:
+    """The files and three workers, each a process that its nanny starts again when it dies."""
+    from distributed import Client, LocalCluster
+
+    source = folder / "in"
+    source.mkdir()
+    for i in range(FILES):
+        part = table(RECORDS // FILES, seed=i)
+        pq.write_table(part, source / f"part-{i}.parquet")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with (
+        LocalCluster(
+            n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50,
+            local_directory=folder / "scratch", env={"NUMBA_NUM_THREADS": "1"},
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        yield State(cluster, client, folder)
+
+
+def run(number: int, state: State) -> Outcome:
+    """One job while workers die, compared with the same job undisturbed."""
+    from microagg_gpu import InputError
+
+    settings = JOBS[number % len(JOBS)]
+    expected = state.folder / f"expected-{number % len(JOBS)}"
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)
+    try:
+        if not expected.exists():
+            _job(state, expected, settings)
+        output = state.folder / "out"
+        with _killing(state.cluster, random.Random(f"dask {number}")) as deaths:
+            try:
+                _job(state, output, settings)
+                faults, refused = _differences(expected, output), False
+            except InputError as error:
+                refused = True
+                faults = ["output is there after an error"] if output.exists() else []
+                if "\n" in str(error):
+                    faults.append(f"the error is not one line: {str(error)[:300]!r}")
+                if not deaths:
+                    faults.append(f"no worker died and it was refused: {error}")
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    shutil.rmtree(output, ignore_errors=True)
+    known = {"in", "scratch", *(f"expected-{i}" for i in range(len(JOBS)))}
+    if left := names(state.folder) - known:
+        faults.append(f"{sorted(left)} was left over")
+    return Outcome(refused, faults)
+
+
+def _job(state: State, output: Path, settings: dict[str, Any]) -> None:
+    from microagg_gpu.distributed import microaggregate
+
+    given = {"columns": ["turnover", "staff"], "block": BLOCK, **settings}
+    microaggregate(state.folder / "in", output=output, client=state.client, **given)
+
+
+@contextmanager
+def _killing(cluster: Any, dice: random.Random) -> Iterator[list[int]]:
+    """Kill a worker at random moments for as long as it lasts; yields who died."""
+    done = threading.Event()
+    deaths: list[int] = []
+
+    def kill() -> None:
+        pause = dice.choice([0.3, 1.0, 3.0])
+        while not done.wait(dice.uniform(0, 2 * pause)):
+            workers = [nanny.pid for nanny in list(cluster.workers.values()) if nanny.pid]
+            if workers:
+                deaths.append(dice.choice(workers))
+                try:
+                    os.kill(deaths[-1], getattr(signal, "SIGKILL", signal.SIGTERM))
+                except ProcessLookupError:
+                    deaths.pop()
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    try:
+        yield deaths
+    finally:
+        done.set()
+        thread.join()
+
+
+def _differences(expected: Path, output: Path) -> list[str]:
+    """Files that are not what an undisturbed job writes."""
+    if names(expected) != names(output):
+        return [f"the files are {sorted(names(output))}"]
+    return [
+        f"{name} is another than that of an undisturbed job"
+        for name in sorted(names(expected))
+        if not pq.read_table(output / name).equals(pq.read_table(expected / name))
+    ]
