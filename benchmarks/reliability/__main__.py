@@ -153,7 +153,7 @@ def run_alone(part: str, number: int, folder: Path) -> int:
     """Run one case here and print it."""
     module = module_of(part)
     if hasattr(module, "describe"):
-        print(module.describe(number))
+        print(module.describe(number, *([part] if PARTS[part] == "signals" else [])))
     with module.setup(folder) as state:
         outcome = attempt(part, number, state)
     print("refused" if outcome.refused else "done", *(outcome.faults or ["nothing is wrong"]),
@@ -178,7 +178,8 @@ def main() -> int:
     unknown = [part for part in parts if part not in (*PARTS, "report")]
     if unknown or (given.only is not None and len(parts) != 1):
         parser.error(f"give some of {', '.join([*PARTS, 'report'])}; with --only one of them")
-    with tempfile.TemporaryDirectory(prefix="reliability-") as folder:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
+    with tempfile.TemporaryDirectory(prefix="reliability-", ignore_cleanup_errors=True) as folder:
         if given.only is not None:
             return run_alone(parts[0], given.only, Path(folder))
         records = Records(given.output / "reliability.json", commit())

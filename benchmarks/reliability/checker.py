@@ -320,10 +320,11 @@ def mean(values: list[Any], weights: list[float] | None, trimmed: bool) -> Fract
         ranked.sort(key=lambda pair: pair[0])
         ends = max(1, len(ranked) // 5)
         ranked = ranked[ends:-ends]
-    if all(isinstance(value, int) and isinstance(weight, int) for value, weight in ranked):
-        return Fraction(sum(v * w for v, w in ranked), sum(w for _, w in ranked))
-    total = sum(Fraction(weight) for _, weight in ranked)
-    return sum(Fraction(value) * Fraction(weight) for value, weight in ranked) / total
+    if weights is None and all(isinstance(value, int) for value in values):
+        return Fraction(sum(value for value, _ in ranked), len(ranked))
+    total = sum((Fraction(weight) for _, weight in ranked), Fraction(0))
+    products = (Fraction(value) * Fraction(weight) for value, weight in ranked)
+    return sum(products, Fraction(0)) / total
 
 
 def medians(values: list[Any], weights: list[float] | None) -> list[tuple[Any, Any]]:

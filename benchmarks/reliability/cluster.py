@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 from .outcome import Outcome
 from .tables import names, table
 
-ASKED, BATCH, MINUTES = 10**6, 10, 10.0
-FILES, RECORDS, BLOCK = 4, 3000, 800
-PATIENCE = 600
+ASKED, BATCH, MINUTES = 10**6, 20, 10.0
+FILES, RECORDS, BLOCK = 3, 1500, 600
+PATIENCE = 300
 # Settings of the jobs, in turn.
 JOBS: tuple[dict[str, Any], ...] = (
     {"k": 5},
@@ -41,7 +41,7 @@ class State:
 
 @contextmanager
 def setup(folder: Path) -> Iterator[State]:
-    """The files and three workers, each a process that its nanny starts again when it dies."""
+    """The files and two workers, each a process that its nanny starts again when it dies."""
     from distributed import Client, LocalCluster
 
     source = folder / "in"
@@ -52,7 +52,7 @@ def setup(folder: Path) -> Iterator[State]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with (
         LocalCluster(
-            n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50,
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50,
             local_directory=folder / "scratch", env={"NUMBA_NUM_THREADS": "1"},
         ) as cluster,
         Client(cluster) as client,
@@ -71,6 +71,7 @@ def run(number: int, state: State) -> Outcome:
         if not expected.exists():
             _job(state, expected, settings)
         output = state.folder / "out"
+        state.client.wait_for_workers(2)
         with _killing(state.cluster, random.Random(f"dask {number}")) as deaths:
             try:
                 _job(state, output, settings)
@@ -100,14 +101,22 @@ def _job(state: State, output: Path, settings: dict[str, Any]) -> None:
 
 @contextmanager
 def _killing(cluster: Any, dice: random.Random) -> Iterator[list[int]]:
-    """Kill a worker at random moments for as long as it lasts; yields who died."""
+    """Kill workers at random moments, up to six of them; yields who died.
+
+    Not without end: a job whose workers never live long enough to do anything cannot end.
+    """
     done = threading.Event()
     deaths: list[int] = []
 
     def kill() -> None:
         pause = dice.choice([0.3, 1.0, 3.0])
-        while not done.wait(dice.uniform(0, 2 * pause)):
-            workers = [nanny.pid for nanny in list(cluster.workers.values()) if nanny.pid]
+        for _ in range(dice.randint(1, 6)):
+            if done.wait(dice.uniform(0, 2 * pause)):
+                return
+            # Only workers that are at work: a nanny whose worker dies while it starts gives up.
+            ready = set(cluster.scheduler_info["workers"])
+            nannies = list(cluster.workers.values())
+            workers = [n.pid for n in nannies if n.pid and n.worker_address in ready]
             if workers:
                 deaths.append(dice.choice(workers))
                 try:

@@ -51,8 +51,8 @@ def run(number: int, folder: Path) -> Outcome:
                       for text in map(str, arguments))  # fmt: skip
             real = odd or number % 10 == 0
             ended = _really(arguments, place) if real else _here(arguments)
-            if faults := _left_faults(place, before, ended[0]):
-                return Outcome(refused=ended[0] == 2, faults=[f"{_shown(arguments)}: {faults}"])
+            if left := _left_faults(place, before, ended[0]):
+                return Outcome(refused=ended[0] == 2, faults=[f"{_shown(arguments)}: {left}"])
         faults = _ending_faults(arguments, *ended)
         return Outcome(ended[0] == 2, [f"{_shown(arguments)}: {fault}" for fault in faults])
     finally:

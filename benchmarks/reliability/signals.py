@@ -59,18 +59,10 @@ class Case:
 
 @contextmanager
 def setup(folder: Path) -> Iterator[State]:
-    """Input files, made once for all batches."""
+    """A folder for the input files of all batches; each is made when it is first needed."""
     inputs = folder.parent / "inputs"
-    if not inputs.exists():
-        made = folder / "inputs"
-        made.mkdir(parents=True)
-        for size, n in (("small", SMALL), ("large", LARGE)):
-            for ending in ("csv", "parquet"):
-                write_table(table(n), made / f"{size}.{ending}")
-        try:
-            made.rename(inputs)
-        except OSError:  # another batch was first
-            shutil.rmtree(made)
+    inputs.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     yield State(inputs, folder)
 
 
@@ -91,10 +83,20 @@ def draw(number: int, part: str) -> Case:
 
 
 def run(number: int, state: State, part: str) -> Outcome:
-    """Start the command, send the signal, look at what is left; then run it undisturbed."""
-    case = draw(number, part)
+    """Case number i of a part."""
+    return run_case(draw(number, part), state)
+
+
+def describe(number: int, part: str = "kill") -> str:
+    """What a case is."""
+    return str(draw(number, part))
+
+
+def run_case(case: Case, state: State) -> Outcome:
+    """Start the command, send the signal, look at what is left; perhaps run it undisturbed."""
     content, seconds = _expected(case, state)
-    folder = state.folder / f"case-{number}"
+    folder = state.folder / "case"
+    shutil.rmtree(folder, ignore_errors=True)  # of a case that could not be finished
     _fill(folder, case, state)
     if case.force:
         for name in case.outputs:
@@ -125,11 +127,16 @@ def run(number: int, state: State, part: str) -> Outcome:
 
 
 def _fill(folder: Path, case: Case, state: State) -> None:
+    source = state.inputs / case.source
+    if not source.exists():
+        made = state.folder / case.source
+        write_table(table(LARGE if case.source.startswith("large") else SMALL), made)
+        made.replace(source)
     folder.mkdir(parents=True)
     try:
-        os.link(state.inputs / case.source, folder / case.source)
+        os.link(source, folder / case.source)
     except OSError:
-        shutil.copy(state.inputs / case.source, folder / case.source)
+        shutil.copy(source, folder / case.source)
 
 
 def _expected(case: Case, state: State) -> tuple[bytes, float]:
