@@ -20,6 +20,7 @@ from .tables import names, table
 
 ASKED, BATCH, MINUTES = 10**6, 20, 10.0
 FILES, RECORDS, BLOCK = 3, 1500, 600
+WORKERS = 2
 PATIENCE = 300
 # Settings of the jobs, in turn.
 JOBS: tuple[dict[str, Any], ...] = (
@@ -34,30 +35,47 @@ JOBS: tuple[dict[str, Any], ...] = (
 class State:
     """The cluster, its client, and where the files are."""
 
-    cluster: Any
-    client: Any
     folder: Path
+    cluster: Any = None
+    client: Any = None
+
+    def ready(self) -> None:
+        """Wait for two workers; if they do not come, begin with a new cluster."""
+        if self.client is not None:
+            try:
+                self.client.wait_for_workers(WORKERS, timeout=PATIENCE / 10)
+                return
+            except TimeoutError:  # a nanny gave up, as it does when its worker dies too early
+                self.close()
+        from distributed import Client, LocalCluster
+
+        self.cluster = LocalCluster(
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=50,
+            local_directory=self.folder / "scratch", env={"NUMBA_NUM_THREADS": "1"},
+        )  # fmt: skip
+        self.client = Client(self.cluster)
+
+    def close(self) -> None:
+        """End the cluster and all its processes."""
+        if self.client is not None:
+            self.client.close(timeout=10)
+            self.cluster.close(timeout=10)
 
 
 @contextmanager
 def setup(folder: Path) -> Iterator[State]:
     """The files and two workers, each a process that its nanny starts again when it dies."""
-    from distributed import Client, LocalCluster
-
     source = folder / "in"
     source.mkdir()
     for i in range(FILES):
         part = table(RECORDS // FILES, seed=i)
         pq.write_table(part, source / f"part-{i}.parquet")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50,
-            local_directory=folder / "scratch", env={"NUMBA_NUM_THREADS": "1"},
-        ) as cluster,
-        Client(cluster) as client,
-    ):  # fmt: skip
-        yield State(cluster, client, folder)
+    state = State(folder)
+    try:
+        yield state
+    finally:
+        state.close()
 
 
 def run(number: int, state: State) -> Outcome:
@@ -68,10 +86,10 @@ def run(number: int, state: State) -> Outcome:
     expected = state.folder / f"expected-{number % len(JOBS)}"
     faulthandler.dump_traceback_later(PATIENCE, exit=True)
     try:
+        state.ready()
         if not expected.exists():
             _job(state, expected, settings)
         output = state.folder / "out"
-        state.client.wait_for_workers(2)
         with _killing(state.cluster, random.Random(f"dask {number}")) as deaths:
             try:
                 _job(state, output, settings)

@@ -100,7 +100,7 @@ def _numbers(case: Case, dice: random.Random, rng: np.random.Generator, n: int, 
         if frame and dice.random() < 0.5:
             kind = dice.choice(list(KINDS))
         if j == 0 or frame:
-            types = (
+            types: tuple[str, ...] = (
                 INTEGERS if kind in ("integers", "extremes") else ("float64",) * 4 + ("float32",)
             )
             if case.container in ("torch",):
