@@ -22,10 +22,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..papers import write
 from .records import Records, commit
@@ -43,14 +42,16 @@ class Batches:
         self._folder = folder
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.Lock()
-        self._stopped = False
+        self.stopped = False
 
     def run(self, part: str, first: int, last: int) -> list[dict[str, Any]]:
         """The rows of cases from `first` to `last` - 1; one for a process that dies or hangs."""
         rows: list[dict[str, Any]] = []
-        while first < last and not self._stopped:
+        while first < last:
             found, begun, how = self._process(part, first, last)
             rows += found
+            if self.stopped:
+                break
             if begun is None:
                 if how is not None and not found:
                     rows.append(_row(first, f"no case was begun: {how}"))
@@ -64,6 +65,8 @@ class Batches:
     ) -> tuple[list[dict[str, Any]], int | None, str | None]:
         arguments = [part, str(first), str(last), str(self._folder / f"{part}-{first}")]
         with self._lock:
+            if self.stopped:
+                return [], None, None
             process = subprocess.Popen(
                 [sys.executable, "-m", f"{__package__}.worker", *arguments],
                 stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True,
@@ -86,7 +89,7 @@ class Batches:
     def stop(self) -> None:
         """End all processes that were started, and theirs."""
         with self._lock:
-            self._stopped = True
+            self.stopped = True
             for process in list(self._running):
                 _end(process)
 
@@ -106,38 +109,53 @@ def run_part(part: str, records: Records, given: argparse.Namespace, folder: Pat
     """Run batches of a part until enough is done or the time is over."""
     module = module_of(part)
     asked = given.count or getattr(module, "ASKED_OF", {}).get(part) or module.ASKED
-    minutes = given.minutes or getattr(module, "MINUTES", None)
-    until = time.monotonic() + 60 * minutes if minutes else float("inf")
-    if part == "dask" and not given.minutes:
-        until -= records.part(part)["seconds"]
+    left = 60 * given.minutes if given.minutes else None
+    if left is None and hasattr(module, "MINUTES"):
+        left = max(0.0, 60 * module.MINUTES - records.part(part)["seconds"])
     batches = Batches(folder)
-
-    def starts() -> Iterator[int]:
-        at = records.part(part)["done"]
-        while at < asked and time.monotonic() < until:
-            yield at
-            at = min(at + module.BATCH, asked)
-
+    clock = threading.Timer(left or 0.0, batches.stop)
+    clock.daemon = True
+    if left is not None:
+        clock.start()
+    waiting: list[Batch] = []
+    first, begun = records.part(part)["done"], time.monotonic()
     with ThreadPoolExecutor(given.jobs) as pool:
-        waiting: list[tuple[int, Future[list[dict[str, Any]]]]] = []
-        begun = time.monotonic()
         try:
-            for first in starts():
-                last = min(first + module.BATCH, asked)
-                waiting.append((last, pool.submit(batches.run, part, first, last)))
-                if len(waiting) >= given.jobs:
-                    begun = _finish(part, records, waiting, begun)
-            while waiting:
-                begun = _finish(part, records, waiting, begun)
+            while waiting or (first < asked and not batches.stopped):
+                while len(waiting) < given.jobs and first < asked and not batches.stopped:
+                    last = min(first + module.BATCH, asked)
+                    waiting.append(Batch(first, last, pool.submit(batches.run, part, first, last)))
+                    first = last
+                begun = _note(part, records, waiting, batches, begun)
         except KeyboardInterrupt:
             batches.stop()
+            if waiting:
+                _note(part, records, waiting, batches, begun)
             raise
+        finally:
+            clock.cancel()
 
 
-def _finish(part: str, records: Records, waiting: list[Any], begun: float) -> float:
-    """Note the oldest batch when it is done; what is later is noted later, so nothing is lost."""
-    last, future = waiting.pop(0)
-    rows = future.result()
+class Batch(NamedTuple):
+    """Cases that are being run."""
+
+    first: int
+    last: int
+    rows: Future[list[dict[str, Any]]]
+
+
+def _note(
+    part: str, records: Records, waiting: list[Batch], batches: Batches, begun: float
+) -> float:
+    """Note the oldest batch when it is done, or what is done of it when all is stopped."""
+    batch = waiting[0]
+    rows = batch.rows.result()
+    last = batch.last
+    if batches.stopped and len(rows) < batch.last - batch.first:
+        last = batch.first + len(rows)
+        waiting.clear()  # what is done of later ones would leave a gap: it is done again
+    else:
+        waiting.pop(0)
     now = time.monotonic()
     records.add(part, rows, now - begun, last)
     row = records.part(part)
