@@ -128,6 +128,8 @@ def run_part(part: str, records: Records, given: argparse.Namespace, folder: Pat
                     first = last
                 begun = _note(part, records, waiting, batches, begun)
         except KeyboardInterrupt:
+            for kind in (signal.SIGINT, signal.SIGTERM):  # a second one must not lose what is done
+                signal.signal(kind, signal.SIG_IGN)
             batches.stop()
             if waiting:
                 _note(part, records, waiting, batches, begun)
