@@ -20,9 +20,10 @@ TEXTS = {
     "kill": "The real command is ended with SIGKILL at a random moment, on small and on "
     "200,000-row CSV and Parquet files, with and without reports and `--force`. Afterwards the "
     "output is absent, the old file byte for byte, or the whole new file byte for byte; after the "
-    "next undisturbed run in the same folder no other file is left.",
+    "next undisturbed run in the same folder (made where something is left) no other file is left.",
     "interrupt": "The same with Ctrl-C (SIGINT). The exit code is 130, or 0 if the command had "
-    "finished; a message that nothing was written is true; there is no traceback.",
+    "finished; a message that nothing was written is true; there is no traceback. While Python "
+    "starts, or once all is written, the signal itself may end the process.",
     "terminate": "The same with SIGTERM (exit code 143) and in every fourth case SIGHUP (129).",
     "command": "The real command runs beside two busy loops on Parquet, Arrow file, Arrow stream, "
     "CSV, CSV.gz and CSV.zst, with requests that are right and requests that are wrong. The exit "
@@ -32,9 +33,11 @@ TEXTS = {
     "circles, directories, pipes, full devices. The command ends with 0, 1 or 2 and at most one "
     "line of errors, never with a traceback, an abort or without end; nothing is left over. Every "
     "tenth case is the real command, the others run in one process.",
-    "dask": "Jobs on Parquet files by a Dask cluster of processes of which one is killed every "
-    "few seconds. Each job ends with the same files as on an undisturbed cluster, or with one "
-    "sentence and nothing written; nothing is left over.",
+    "dask": "Jobs on Parquet files by a Dask cluster of two processes. During each job one to six "
+    "workers that are ready are killed at random moments; workers that are still starting are "
+    "spared, and a cluster that lost workers for good is replaced before the next job. Each job "
+    "ends with the same files as on an undisturbed cluster, or with one sentence and nothing "
+    "written; nothing is left over.",
 }
 
 
