@@ -1,0 +1,77 @@
+"""What was done so far, in a JSON file: by commit and part."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from ..papers import machine, write
+
+KEPT = 50  # descriptions of wrong cases of a part
+
+
+def commit() -> str:
+    """The commit of the working tree, with a mark if the library in it was changed since."""
+    root = Path(__file__).resolve().parents[2]
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=root, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--", "microagg_gpu", "kernels", "benchmarks/*.py",
+                      "benchmarks/reliability")  # fmt: skip
+        return git("rev-parse", "HEAD") + ("+changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def load() -> float:
+    """How many processes want to run, on average over the last minute."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def without_paths(text: str) -> str:
+    """A text with only the last parts of paths: where a machine keeps its files is of no use."""
+    return re.sub(r"(?:/[^\s/'\":,;]+)+/", "", text)
+
+
+class Records:
+    """The results of a commit, saved after every batch."""
+
+    def __init__(self, path: Path, of: str) -> None:
+        self._path = path
+        self.all: dict[str, Any] = {"commits": {}}
+        if path.exists():
+            self.all = json.loads(path.read_text(encoding="utf-8"))
+        self.commit = of
+
+    def part(self, name: str) -> dict[str, Any]:
+        """The row of a part."""
+        known = self.all["commits"].get(self.commit, {}).get("parts", {})
+        return known.get(name) or {
+            "done": 0, "refused": 0, "wrong": 0, "wrong_cases": [], "seconds": 0.0, "load": 0.0,
+        }  # fmt: skip
+
+    def add(self, name: str, rows: list[dict[str, Any]], seconds: float, last: int) -> None:
+        """Add a batch that ends before case number `last`, and save."""
+        row = self.part(name)
+        wrong = [one for one in rows if one["faults"]]
+        total = row["seconds"] + seconds
+        if total > 0:  # the mean over the time
+            row["load"] = (row["load"] * row["seconds"] + load() * seconds) / total
+        row["seconds"], row["done"] = total, last
+        row["refused"] += sum(one["refused"] for one in rows)
+        row["wrong"] += len(wrong)
+        room = KEPT - len(row["wrong_cases"])
+        row["wrong_cases"] += [
+            {"case": one["case"], "what": without_paths("; ".join(one["faults"]))[:400]}
+            for one in wrong[:room]
+        ]
+        of = self.all["commits"].setdefault(self.commit, {"parts": {}})
+        of["machine"] = machine()
+        of["parts"][name] = row
+        write(self._path, json.dumps(self.all, indent=1, ensure_ascii=False) + "\n")
