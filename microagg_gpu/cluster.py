@@ -88,6 +88,7 @@ def _silence() -> None:
 @contextmanager
 def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterator[Any]:
     """A client of the cluster that is named, or of one that lasts as long."""
+    import dask
     from distributed import Client, LocalCluster
 
     if workers is not None and scheduler is not None:
@@ -110,8 +111,10 @@ def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterato
     home = output.resolve().parent
     if not home.is_dir():
         raise InputError(f"{output} cannot be written: {home} is not a directory")
-    # Records on their way lie on the disk that the output will be on.
+    # Records on their way lie on the disk that the output will be on. A cluster whose workers are
+    # all gone, and do not come again, fails.
     with (
+        dask.config.set({"distributed.scheduler.no-workers-timeout": "5 minutes"}),
         temporary_folder(home, output) as space,
         LocalCluster(
             n_workers=workers,

@@ -142,7 +142,7 @@ def losses(table):
         ({"methods": iter(["mdav"])}, {"methods": ["mdav"]}),
         ({"methods": "mdav", "columns": FRAME.columns[:2]}, {"methods": ["mdav"]}),
     ],
-    ids=str,
+    ids=lambda given: ", ".join(given),
 )
 def test_natural_arguments_of_compare(natural, plain):
     usual = {"k": 3, "methods": ["mdav"], "columns": ["a", "b"]}
