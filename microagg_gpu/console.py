@@ -133,17 +133,22 @@ def safe_streams() -> Iterator[None]:
 
 
 class Command(TyperCommand):
-    """A command that refuses an option given twice, of which only the last would count."""
+    """A command that refuses an option given twice, of which only the last would count.
+
+    And an empty one, as from a variable of the shell that is not set.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
-        order = self.make_parser(ctx).parse_args(args=list(args))[2]
+        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         options = [one for one in order if one.param_type_name == "option"]
         with clear_errors():
             for one in options:
                 once = not (getattr(one, "multiple", False) or getattr(one, "is_flag", False))
                 if once and options.count(one) > 1:
                     raise InputError(f"{one.opts[0]} is given {options.count(one)} times: give one")
+                if values.get(one.name) in ("", [""]):
+                    raise InputError(f"{one.opts[0]} is empty: give a value, or leave it out")
         return super().parse_args(ctx, args)
 
 
@@ -215,10 +220,8 @@ def phases() -> Iterator[Phases]:
 
 def split(text: str | None) -> list[str]:
     """Split a list at its commas; a name that holds one is put in quotation marks."""
-    if text is None:
+    if not text:
         return []
-    if not text:  # as from a variable of the shell that is not set
-        raise InputError("an option for a list is empty: name one or more, or leave it out")
     try:
         return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
     except csv.Error:  # a line break

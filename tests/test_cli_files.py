@@ -155,7 +155,7 @@ def test_only_categories(rows):
     assert min(Counter((row[1], row[2]) for row in after).values()) >= 5
     for j in (0, 3, 4, 5, 6):
         assert [row[j] for row in after] == [row[j] for row in rows]
-    refuse("no columns are chosen", "protect", "in.csv", "-k", 5, "--columns", "", "-o", "o.csv")
+    refuse("--columns is empty", "protect", "in.csv", "-k", 5, "--columns", "", "-o", "o.csv")
 
 
 def test_files_of_polars():
@@ -277,7 +277,7 @@ def test_check_of_other_files_and_bad_questions():
     assert run("check", "in.parquet", "-k", 30, "--columns", "region").exit_code == 0
     assert run("check", "in.parquet", "-k", 31, "--columns", "region").exit_code == 1
     refuse("column 'x' is not in in.parquet", "check", "in.parquet", "-k", 3, "--columns", "x")
-    refuse("no columns are chosen", "check", "in.parquet", "-k", 3, "--columns", "")
+    refuse("--columns is empty", "check", "in.parquet", "-k", 3, "--columns", "")
     refuse("k=0 is too small", "check", "in.parquet", "-k", 0, "--columns", "id")
 
 
@@ -362,5 +362,5 @@ def test_compare_with_roles_and_a_plot(rows):
     assert Path("map.png").read_bytes().startswith(b"\x89PNG")
     table = json.loads(Path("map.json").read_text(encoding="utf-8"))
     assert {row["method"] for row in table} == {"mdav", "vmdav"}
-    refuse("nothing to compare", "compare", "in.csv", "-k", "", "--columns", "staff")
+    refuse("-k is empty", "compare", "in.csv", "-k", "", "--columns", "staff")
     refuse("map.png exists", "compare", "in.csv", "--columns", "staff", "--plot", "map.png")

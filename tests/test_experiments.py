@@ -207,7 +207,7 @@ def test_exponent_of_a_power_law():
         (["size", "--n", "250"], "it must be a multiple of 200"),
         (["size", "-k", "0"], "k is '0'; give whole numbers, 1 or more"),
         (["size", "--sigma", "-1"], "sigma is '-1'; give numbers, 0 or more"),
-        (["size", "--sigma", "nan"], "sigma is nan; it must be a finite number"),
+        (["size", "--sigma", "nan"], "sigma=nan must be a finite number"),
         (["size", "--d", ","], "d="),
         (["size", "--seeds", "0"], "seeds is 0"),
         (["size", "--methods", "mdaw"], "There is no method 'mdaw'; choose from D, C, M,"),
