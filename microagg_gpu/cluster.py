@@ -114,8 +114,13 @@ def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterato
     # Records on their way lie on the disk that the output will be on. A cluster whose workers are
     # all gone, and do not come again, fails.
     with (
-        dask.config.set({"distributed.scheduler.no-workers-timeout": "5 minutes"}),
         temporary_folder(home, output) as space,
+        dask.config.set(
+            {
+                "distributed.scheduler.no-workers-timeout": "5 minutes",
+                "temporary-directory": str(space),
+            }
+        ),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

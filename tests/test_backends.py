@@ -11,7 +11,12 @@ from strategies import KINDS, make_table
 
 from microagg_gpu import METHODS, microaggregate
 
-RUNS = [(name, options) for name, method in METHODS.items() for options in method.variants] + [
+SHORT = {"best": {"steps": 20}}
+RUNS = [
+    (name, options | SHORT.get(name, {}))
+    for name, method in METHODS.items()
+    for options in method.variants
+] + [
     ("individual", {"inner": "optimal"}),
     ("projection", {"projection": "pv", "variable": 0, "descending": True, "inner": "kward"}),
     ("diameter", {"gather": "seed"}),

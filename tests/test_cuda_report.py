@@ -276,10 +276,10 @@ def test_both_engines_are_measured_in_the_simulator(tmp_path):
     assert "**no**" not in text
 
 
-def test_scaling_without_a_gpu_says_so(monkeypatch, capsys):
+def test_scaling_without_a_gpu_says_so(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(scaling, "gpu_available", lambda: False)
     monkeypatch.setattr(scaling, "SIMULATED", False)
-    assert scaling.main(["--engine", "cuda", "--quick"]) == 2
+    assert scaling.main(["--engine", "cuda", "--quick", "--output", str(tmp_path)]) == 2
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1
     assert "GPU" in said[0]

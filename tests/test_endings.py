@@ -403,11 +403,12 @@ def test_names_that_are_not_utf8(source, ending):
     first, again = strange + ending, "again" + strange + ending
     done = process(*chosen, "-o", first)
     assert (done.returncode, done.stderr) == (0, "")
-    done = process(
-        "protect", first, *chosen[2:], "-o", again, "--report", strange + "html",
-        "--json", strange + "json", "--plot", strange + "png",
-    )  # fmt: skip
+    more = ["--report", strange + "html", "--json", strange + "json", "--plot", strange + "png"]
+    more = more if ending == "csv" else []
+    done = process("protect", first, *chosen[2:], "-o", again, *more)
     assert (done.returncode, done.stderr) == (0, "")
+    if not more:
+        return
     page = Path(strange + "html").read_text(encoding="utf-8")
     assert f"again\ufffd\ufffd.{ending}" in page
     assert "\\udcff" not in Path(strange + "json").read_text(encoding="utf-8")

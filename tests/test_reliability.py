@@ -236,7 +236,7 @@ def test_what_is_wrong_after_a_signal_is_found(tmp_path):
 @posix
 def test_hostile_files(tmp_path):
     with hostile.setup(tmp_path) as folder:
-        wrong = {n: outcome.faults for n in range(1, 60) if n % 10 and n % 50 != 17
+        wrong = {n: outcome.faults for n in range(1, 20) if n % 10 and n % 50 != 17
                  if (outcome := hostile.run(n, folder)).faults}  # fmt: skip
     assert wrong == {}
 
