@@ -4,6 +4,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -479,10 +480,15 @@ def _run(
             "Merged": "; ".join(cells.merged)
             + (": alike without the columns of strata only" if cells.merged else ""),
             "Computed": f"{seconds:.2f} s on {where}",
-            "With": f"microagg-gpu {version('microagg-gpu')}, Python {platform.python_version()}, "
+            "With": f"microagg-gpu {_version()}, Python {platform.python_version()}, "
             f"NumPy {np.__version__}",
         },
     )
+
+
+@cache
+def _version() -> str:
+    return version("microagg-gpu")  # which reads a file
 
 
 def _left_out(dropped: int, suppressed: int) -> str:

@@ -151,7 +151,7 @@ def content(data: Any) -> Content:
         frame = data.to_frame() if type(data).__name__ == "Series" else data
         return Content(
             {name: _none(frame[name].to_list()) for name in frame.columns},
-            {name: str(frame[name].dtype) for name in frame.columns}, [],
+            {name: str(frame[name].dtype).partition("(categories")[0] for name in frame.columns}, [],
         )  # fmt: skip
     if module == "pyarrow":
         return Content(
@@ -163,6 +163,22 @@ def content(data: Any) -> Content:
     array = np.asarray(data)
     rows = array.reshape(-1, 1) if array.ndim == 1 else array
     return _array_content(rows.T.tolist(), str(array.dtype), columns=True)
+
+
+def unused_categories(data: Any) -> list[Any]:
+    """Columns whose type holds categories that no record has."""
+    module = type(data).__module__.split(".")[0]
+    if module == "pandas" and data.ndim == 2:
+        return [name for name in data.columns if hasattr(data[name], "cat")
+                and set(data[name].cat.categories) - set(data[name])]  # fmt: skip
+    if module == "polars" and type(data).__name__ == "DataFrame":
+        return [name for name, kind in data.schema.items() if type(kind).__name__ == "Enum"
+                and set(kind.categories) - set(data[name])]  # fmt: skip
+    if module == "pyarrow":
+        return [name for name in data.column_names for chunk in data[name].chunks
+                if hasattr(chunk, "dictionary")
+                and set(chunk.dictionary.to_pylist()) - set(chunk.to_pylist())]  # fmt: skip
+    return []
 
 
 def _array_content(rows: list[Any], type_: str, columns: bool = False) -> Content:
