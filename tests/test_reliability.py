@@ -254,7 +254,7 @@ def test_results_are_kept_by_commit_and_without_paths(tmp_path):
     text = report.report(other.all)
     assert "somebody" not in text
     assert "- calls 1: in x.py it failed" in text
-    assert "| calls | 200,000 | 2 | 1 | 1 | 1.0 |" in text
+    assert "| calls | 100,000 | 2 | 1 | 1 | 1.0 |" in text
     assert text.index("Commit second") < text.index("Commit first")
 
 

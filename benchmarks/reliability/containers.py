@@ -151,7 +151,8 @@ def content(data: Any) -> Content:
         frame = data.to_frame() if type(data).__name__ == "Series" else data
         return Content(
             {name: _none(frame[name].to_list()) for name in frame.columns},
-            {name: str(frame[name].dtype).partition("(categories")[0] for name in frame.columns}, [],
+            {name: str(kind).partition("(categories")[0] for name, kind in frame.schema.items()},
+            [],
         )  # fmt: skip
     if module == "pyarrow":
         return Content(

@@ -16,8 +16,8 @@ TEXTS = {
     "loss is recomputed; what is not protected, types, order and index survive; k records are "
     "equal in what is published; no column holds unused categories; the input is untouched. Each "
     "case calls the library twice, so 100,000 cases are 200,000 calls: the second gives the same, "
-    "in up to a fifth of the cases by the generic engine. *Refused* are calls that end in an `InputError`; "
-    "independent rules decide whether that was due.",
+    "in up to a fifth of the cases by the generic engine. *Refused* are calls that end in an "
+    "`InputError`; independent rules decide whether that was due.",
     "kill": "The real command is ended with SIGKILL at a random moment, on small and on "
     "200,000-row CSV and Parquet files, with and without reports and `--force`. Afterwards the "
     "output is absent, the old file byte for byte, or the whole new file byte for byte; after the "
