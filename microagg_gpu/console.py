@@ -185,6 +185,7 @@ class Phases:
         """Show a phase while it lasts; yield what moves its bar."""
         if self._bar is None:
             yield None
+            stopping.check()
             return
         task = self._bar.add_task(what, total=None)
 
@@ -193,6 +194,7 @@ class Phases:
             self._move(task, fraction, text)
 
         yield tell
+        stopping.check()
         self._move(task, 1.0)
 
     def _move(self, task: TaskID, fraction: float, text: str | None = None) -> None:

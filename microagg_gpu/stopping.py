@@ -16,6 +16,7 @@ SIGNALS: list[int] = [
 written: deque[str] = deque(maxlen=16)  # names of the files that are in their places
 stopped = 0  # the number of the signal that came, if any
 _working = False
+_lost = False  # whether a KeyboardInterrupt came where nobody could take it
 
 
 def listen() -> None:
@@ -23,12 +24,33 @@ def listen() -> None:
     for number in SIGNALS:
         if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop)
+    sys.unraisablehook = _note_lost
+
+
+def _note_lost(lost: Any) -> None:
+    """A KeyboardInterrupt in a callback of a library, as while it compiles, would be printed."""
+    global _lost
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        _lost = True
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def check() -> None:
+    """Stop here if a KeyboardInterrupt was lost."""
+    global _lost
+    if _lost:
+        _lost = False
+        raise KeyboardInterrupt
 
 
 def ignore() -> None:
     """Let the process end in its own way, now that all is done."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    # Python remembers a KeyboardInterrupt that came while it ran a text, and would end itself by
+    # SIGINT for it; to run another text makes it forget.
+    exec("")
 
 
 def stop(number: int = signal.SIGINT, _: Any = None) -> None:
@@ -66,9 +88,10 @@ def exit_code() -> int:
 @contextmanager
 def working() -> Iterator[None]:
     """While this lasts, signals are KeyboardInterrupts."""
-    global _working, stopped
+    global _working, _lost, stopped
     written.clear()
     stopped = 0
+    _lost = False
     _working = True
     try:
         yield

@@ -219,6 +219,47 @@ cli.main()
 
 
 @posix
+def test_a_signal_while_python_runs_a_text(source):
+    """As libraries do when they compile: Python would end itself by SIGINT in the end."""
+    code = """
+import signal
+import microagg_gpu.cli as cli
+def stopped(*arguments, **given):
+    exec("signal.raise_signal(signal.SIGTERM)\\nwhile True: pass", {"signal": signal})
+cli.microaggregate = stopped
+cli.main()
+"""
+    Path("run.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-m", "run", *CHOSEN], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (143, "stopped; nothing was written\n")
+
+
+@posix
+def test_a_signal_in_a_callback_of_a_library(source):
+    """As while LLVM compiles: Python drops what is raised there."""
+    code = """
+import ctypes, signal
+import microagg_gpu.cli as cli
+from microagg_gpu.__main__ import main
+@ctypes.CFUNCTYPE(None)
+def callback():
+    signal.raise_signal(signal.SIGTERM)
+    while True: pass
+real = cli.microaggregate
+def stopped(*arguments, **given):
+    callback()
+    return real(*arguments, **given)
+cli.microaggregate = stopped
+main()
+"""
+    done = command(code, *CHOSEN)
+    assert (done.returncode, done.stderr) == (143, "stopped; nothing was written\n")
+    assert os.listdir() == ["in.csv"]
+
+
+@posix
 @pytest.mark.parametrize(
     ("name", "library"),
     [("SIGINT", "numpy"), ("SIGINT", "typer"), ("SIGTERM", "microagg_gpu.cli"),

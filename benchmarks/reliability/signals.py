@@ -15,7 +15,7 @@ from pathlib import Path
 from .outcome import Outcome
 from .tables import COLUMNS, LARGE, names, start, table, write_table
 
-ASKED, BATCH = 500, 25
+ASKED, BATCH = 500, 50
 ASKED_OF = {"terminate": 200}
 SMALL = 300
 OLD = b"old content that a run with --force may replace, but only as a whole\n"
