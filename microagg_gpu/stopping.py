@@ -28,11 +28,14 @@ def listen() -> None:
 
 
 def _note_lost(lost: Any) -> None:
-    """A KeyboardInterrupt in a callback of a library, as while it compiles, would be printed."""
+    """Print nothing of what a signal does to a library that compiles.
+
+    A KeyboardInterrupt in a callback would be printed, and so would the errors of objects that
+    were only half made when it came.
+    """
     global _lost
-    if isinstance(lost.exc_value, KeyboardInterrupt):
-        _lost = True
-    else:
+    _lost = _lost or isinstance(lost.exc_value, KeyboardInterrupt)
+    if not stopped:
         sys.__unraisablehook__(lost)
 
 

@@ -286,9 +286,11 @@ def number_fault(
     """The same for numbers."""
     whole = case.types[name].startswith(("int", "uint")) and case.settings["keep_integers"]
     if not min(values) <= new <= max(values):
-        read = [float(value) for value in values]  # without keep_integers integers become floats
+        read = [float(value) for value in values]  # as which integers are published
         if whole or not min(read) <= new <= max(read):
             return f"{new!r} is outside of its group's {min(values)!r} to {max(values)!r}"
+    if not whole:  # integers that are one float are a tie when the lowest and highest are cut off
+        values = [float(value) for value in values]
     how = case.settings["aggregate"]
     plain = how == "mean" and weights is None
     size = float(max(max(values), -min(values)))
