@@ -52,6 +52,8 @@ def read_frame(
             f"data of type {type(data).__name__} cannot be read: "
             "give an array, a list of lists or a DataFrame"
         )
+    if frame.implementation.is_pyarrow():
+        frame = nw.from_native(without_views(data), eager_only=True)
     names = list(frame.columns)
     sampling = None
     if sampling_weight is not None and is_column(sampling_weight, names):
@@ -114,7 +116,8 @@ def read_frame(
         for name in by_list:
             old = _column(frame, name)
             new[name] = _one_missing(old if every else old[kept])
-        return _with_columns(frame, new, None if every else kept)
+        result = _with_columns(frame, new, None if every else kept)
+        return with_views(result, data.schema) if frame.implementation.is_pyarrow() else result
 
     return Table(
         values,
@@ -140,14 +143,11 @@ def _with_columns(frame: nw.DataFrame, new: dict[Any, nw.Series], kept: np.ndarr
         for name, column in new.items():
             result.isetitem(list(frame.columns).index(name), column.to_native().array)
         return compact_pandas(result)
-    arrow = frame.implementation.is_pyarrow()
-    if arrow:
-        frame = nw.from_native(without_views(native), eager_only=True)
     rows = frame if kept is None else frame[kept]
     result = rows.with_columns(*new.values()).to_native()
     if frame.implementation.is_polars():
         return compact_polars(result)
-    return compact_table(with_views(result, native.schema)) if arrow else result
+    return compact_table(result) if frame.implementation.is_pyarrow() else result
 
 
 def _read_series(

@@ -212,6 +212,8 @@ def test_polars():
 
 def test_arrow():
     table = arrow_table().append_column("view", pa.array(survey()["name"]).cast(pa.string_view()))
+    views = table.set_column(1, "region", table["region"].cast(pa.string()).cast(pa.string_view()))
+    assert microaggregate(views, 3, **CHOICES).protected["region"].type == pa.string_view()
     result = microaggregate(table, 3, **CHOICES).protected
     assert result.schema.metadata is None
     assert (
