@@ -271,6 +271,7 @@ def protect(
                 write_report(files, content, report, json_file)
         touched = {*result.names, *dropped}
         others = [name for name in file.table.column_names if name not in touched]
+        phase.close()
         show_result(result, strata, least, others, targets, least_loss)
 
 
@@ -341,6 +342,7 @@ def compare_methods(
                 plot_map(rows, files.add(plot), title=readable(source.name))
             if json_file is not None:
                 write_text(files, json.dumps(list(rows), indent=2), json_file)
+        phase.close()
         show_comparison(rows)
         if targets:
             stdout().print(f"written: {', '.join(map(str, targets))}")
@@ -380,6 +382,7 @@ def check(
             if not names:
                 raise InputError("no columns are chosen: name at least one with --columns")
             groups = group_sizes(file.table, names)
+        phase.close()
         if not show_groups(groups, names, k):
             raise typer.Exit(1)
 
@@ -448,6 +451,7 @@ def report(
             )  # fmt: skip
         with Outputs(force) as files:
             write_report(files, content, output, json_file)
+        phase.close()
         for sentence in content["summary"]:
             stdout().print(sentence)
         stdout().print(f"written: {', '.join(map(str, targets))}")

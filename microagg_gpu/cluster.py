@@ -75,6 +75,7 @@ def protect_parts(
             sources, output=output, client=client, progress=tell, **given
         )
         bars.close()
+    phase.close()
     show_parts(result)
 
 

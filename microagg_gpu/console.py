@@ -35,20 +35,21 @@ Tell = Callable[..., None]  # with the fraction done, and while refining the los
 
 @contextmanager
 def clear_warnings() -> Iterator[None]:
-    """One line for each thing that looks wrong in the data."""
-    shown: set[str] = set()
+    """One line for each thing that looks wrong in the data, when the work is done."""
+    found: dict[str, None] = {}
 
-    def show(message: Warning | str, category: type[Warning], *rest: Any, **given: Any) -> None:
-        if not issubclass(category, DataWarning):
+    def note(message: Warning | str, category: type[Warning], *rest: Any, **given: Any) -> None:
+        if issubclass(category, DataWarning):
+            found[str(message)] = None
+        else:
             usual(message, category, *rest, **given)
-        elif str(message) not in shown:
-            shown.add(str(message))
-            typer.echo(f"microagg: warning: {message}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
-        usual, warnings.showwarning = warnings.showwarning, show
+        usual, warnings.showwarning = warnings.showwarning, note
         yield
+    for message in found:
+        typer.echo(f"microagg: warning: {message}", err=True)
 
 
 @contextmanager
@@ -196,6 +197,11 @@ class Phases:
         yield tell
         stopping.check()
         self._move(task, 1.0)
+
+    def close(self) -> None:
+        """Take the bars off the terminal, before results are printed there."""
+        if self._bar is not None:
+            self._bar.stop()
 
     def _move(self, task: TaskID, fraction: float, text: str | None = None) -> None:
         if self._bar is not None:

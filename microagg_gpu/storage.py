@@ -120,7 +120,7 @@ def write_bytes(produce: Callable[[Any], None], path: Path, compression: str | N
                 produce(target.write)
                 return
             # Arrow takes its slowest level
-            with gzip.GzipFile(fileobj=target, mode="wb", compresslevel=6, mtime=0) as stream:
+            with gzip.GzipFile("", fileobj=target, mode="wb", compresslevel=6, mtime=0) as stream:
                 produce(stream.write)
     else:
         with (

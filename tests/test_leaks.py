@@ -108,6 +108,19 @@ def test_temporary_files_hold_nothing_more(monkeypatch, target):
     assert seen == [[]]
 
 
+@pytest.mark.parametrize("target", ["out.csv.gz", "out.csv.bz2", "out.parquet", "out.arrow"])
+def test_the_same_request_writes_the_same_bytes(target):
+    """Neither the time nor a temporary name is in the file."""
+    pq.write_table(arrow_table(), "in.parquet")
+    request = ["protect", "in.parquet", *OPTIONS, "--drop", "name,tags", "--force", "-o", target]
+    written = set()
+    for _ in range(2):
+        assert run(*request).exit_code == 0
+        written.add(Path(target).read_bytes())
+    assert len(written) == 1
+    assert b"microagg-tmp" not in written.pop()
+
+
 def test_what_is_kept_of_metadata():
     """The columns, their types, and which of them are the index of pandas."""
     frame = (
