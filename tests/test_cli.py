@@ -267,6 +267,34 @@ cli.main()
     assert os.listdir() == ["in.csv"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "last"),
+    [
+        (["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"], b"written "),
+        (["compare", "in.csv", "-k", "3", "--columns", "staff", "--methods", "mdav"], b"loss: 100"),
+        (["check", "in.csv", "-k", "1", "--columns", "note"], b"note="),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_nothing_is_erased_after_the_result(arguments, last):
+    """Bars are erased line by line; they must be gone before the result is printed."""
+    write_companies()
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "microagg_gpu", *arguments], stderr=end, stdout=end,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )  # fmt: skip
+    os.close(end)
+    shown = b""
+    with suppress(OSError):  # which is how Linux says that the other end is closed
+        while data := os.read(terminal, 4096):
+            shown += data
+    os.close(terminal)
+    assert process.wait(PATIENCE) == 0
+    assert b"\x1b[2K" in shown[: shown.rindex(last)]
+    assert b"\x1b[2K" not in shown[shown.rindex(last) :]
+
+
 def test_loss_falls_on_a_terminal_and_ctrl_c_keeps_the_best():
     write_companies(n=300)
     code = """
