@@ -14,7 +14,6 @@ from . import numerals, textfiles
 from .alike import equal_columns, group_codes, group_sizes
 from .compact import compact_table, unused_categories
 from .errors import InputError, values_are
-from .outputs import whole_file
 from .storage import (
     check_ending,
     check_target,
@@ -35,7 +34,6 @@ __all__ = [
     "group_sizes",
     "read_file",
     "verify",
-    "whole_file",
     "write_file",
 ]
 

@@ -422,8 +422,8 @@ def _warn_of_missing_codes(table: Table) -> None:
             count = int(xp.sum(xp.astype(table.values[:, j] == low, xp.int64)))
             warnings.warn(
                 f"column {table.names[j]} holds {low} in {count} record{'s' if count > 1 else ''}, "
-                "the least integer of its type and another program's sign for a missing value "
-                "(R's NA): if it is one, make it missing before you protect",
+                "a number that other programs write for a missing value (R for NA): if it stands "
+                "for one, make it missing before you protect",
                 DataWarning, stacklevel=4,
             )  # fmt: skip
 

@@ -215,7 +215,8 @@ from pathlib import Path
 import numpy as np, pyarrow as pa
 from microagg_gpu import textfiles
 from microagg_gpu.errors import InputError
-from microagg_gpu.files import DataFile, whole_file, write_file
+from microagg_gpu.files import DataFile, write_file
+from microagg_gpu.outputs import whole_file
 table = pa.table({{"x": np.random.default_rng(0).random(20_000)}})
 resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
 try:
