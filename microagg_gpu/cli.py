@@ -23,13 +23,15 @@ from .console import (
     safe_streams,
     split,
 )
-from .files import (
+from .files.atomic import Outputs
+from .files.data_file import (
     check_ending,
     group_sizes,
     read_file,
     verify,
     write_file,
 )
+from .files.pairs import match
 from .options import (
     FILES,
     Aggregate,
@@ -64,7 +66,6 @@ from .options import (
     Weight,
     Workers,
 )
-from .outputs import Outputs
 from .plots import check_plot, plot_map
 from .printed import (
     certified,
@@ -76,7 +77,6 @@ from .printed import (
     stdout,
 )
 from .report import describe
-from .report.pairs import match
 from .roles import find_roles, published, views
 from .targets import check_targets, readable, write_report, write_text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .console import Phases
 from .errors import InputError
-from .outputs import temporary_folder
+from .files.atomic import temporary_folder
 from .printed import show_parts
 
 

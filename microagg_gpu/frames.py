@@ -8,8 +8,8 @@ import narwhals as nw
 import numpy as np
 
 from .checks import column_list, is_column, shown
-from .compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from .errors import InputError
+from .files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from .table import (
     Columns,
     Ordinal,

@@ -203,7 +203,7 @@ class Result:
         **given
             As for `report`.
         """
-        from .outputs import whole_file
+        from .files.atomic import whole_file
         from .report import page
 
         unknown = [name for name in given if name not in ("made", "alternatives", "progress")]
@@ -214,7 +214,7 @@ class Result:
 
     def plot(self, path: str | Path) -> None:
         """Draw the groups. The picture shows the original records: do not publish it."""
-        from .outputs import whole_file
+        from .files.atomic import whole_file
         from .plots import check_plot, plot_groups
 
         path = file_path("path", path)

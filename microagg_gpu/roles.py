@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from .console import orders, split
 from .errors import InputError, values_are
-from .files import DataFile
+from .files.data_file import DataFile
 from .result import Result
 
 

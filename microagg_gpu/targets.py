@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .files import check_target
-from .outputs import Outputs
+from .files.atomic import Outputs
+from .files.data_file import check_target
 from .report import page
 
 

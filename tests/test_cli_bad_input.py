@@ -17,7 +17,7 @@ from command import (  # noqa: F401
 )
 
 import microagg_gpu.cli
-import microagg_gpu.outputs
+import microagg_gpu.files.atomic
 from microagg_gpu import microaggregate
 
 # The file
@@ -159,7 +159,7 @@ def test_output_cannot_be_written(monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     # The superuser, whom tests may run as, can write to any directory.
-    monkeypatch.setattr(microagg_gpu.outputs.Temporary, "make", denied)
+    monkeypatch.setattr(microagg_gpu.files.atomic.Temporary, "make", denied)
     refuse_here("out.csv cannot be written: Permission denied", *chosen, "-o", "out.csv")
 
 

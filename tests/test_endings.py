@@ -21,9 +21,9 @@ from command import (  # noqa: F401
 )
 
 import microagg_gpu.cli
-import microagg_gpu.outputs
+import microagg_gpu.files.atomic
 from microagg_gpu.errors import InputError
-from microagg_gpu.outputs import Outputs, Temporary, whole_file
+from microagg_gpu.files.atomic import Outputs, Temporary, whole_file
 
 CHOSEN = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals, links or streams")
@@ -173,7 +173,7 @@ def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
     def none(*_):
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr(microagg_gpu.outputs.fcntl, "flock", none)
+    monkeypatch.setattr(microagg_gpu.files.atomic.fcntl, "flock", none)
     with whole_file(tmp_path / "a") as temporary:
         temporary.write_text("x")
     assert sorted(tmp_path.iterdir()) == sorted([left.path, tmp_path / "a"])
@@ -414,7 +414,7 @@ def test_another_user_without_write_access(source):
     code = """
 import os
 from pathlib import Path
-from microagg_gpu.storage import check_target
+from microagg_gpu.files.formats import check_target
 os.setuid(65534)  # who may not be able to import anything from here on
 try:
     check_target(Path("theirs/out.csv"), [], force=False)

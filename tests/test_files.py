@@ -27,7 +27,7 @@ from data_files import (  # noqa: F401
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microagg_gpu.files import DataFile, group_sizes, read_file, verify, write_file
+from microagg_gpu.files.data_file import DataFile, group_sizes, read_file, verify, write_file
 
 # Writing
 
@@ -215,8 +215,8 @@ from pathlib import Path
 import numpy as np, pyarrow as pa
 from microagg_gpu import textfiles
 from microagg_gpu.errors import InputError
-from microagg_gpu.files import DataFile, write_file
-from microagg_gpu.outputs import whole_file
+from microagg_gpu.files.data_file import DataFile, write_file
+from microagg_gpu.files.atomic import whole_file
 table = pa.table({{"x": np.random.default_rng(0).random(20_000)}})
 resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
 try:

@@ -19,8 +19,8 @@ from command import in_empty_directory, run  # noqa: F401
 from traces import CHOICES, NUMBER, SECRET, N, survey, traces, uncompressed
 
 from microagg_gpu import microaggregate
-from microagg_gpu.compact import compact_column, unused_categories
-from microagg_gpu.files import DataFile, verify, write_file
+from microagg_gpu.files.compact import compact_column, unused_categories
+from microagg_gpu.files.data_file import DataFile, verify, write_file
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -7,8 +7,8 @@ import pyarrow.parquet
 import pytest
 from data_files import in_empty_directory, put  # noqa: F401
 
-from microagg_gpu import storage, textfiles
-from microagg_gpu.files import DataFile, read_file, write_file
+from microagg_gpu.files import csv_text, formats
+from microagg_gpu.files.data_file import DataFile, csv_text, read_file, write_file
 
 ENTRANCES = [
     (pa.csv, "read_csv", 0),
@@ -67,7 +67,7 @@ def seen(monkeypatch):
 def test_files_and_buffers_are_native(seen, tmp_path, name, expected):
     path = tmp_path / name
     table = pa.table({"a": ["x", "y", "z"], "b": ["1", "2", "3"]})
-    write_file(DataFile(path, table, textfiles.TextForm()), path, path)
+    write_file(DataFile(path, table, csv_text.TextForm()), path, path)
     assert read_file(path).table.equals(table)
     assert seen == expected
 
@@ -83,6 +83,6 @@ def test_streams_are_native(tmp_path, seen):
 
 @pytest.mark.parametrize("data", [b"", b"x", bytes(range(256)) * 1000])
 def test_native_copies(data):
-    copy = storage.native_copy(data)
+    copy = formats.native_copy(data)
     assert copy.to_pybytes() == data
     assert copy.is_mutable

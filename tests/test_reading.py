@@ -25,9 +25,9 @@ from data_files import (  # noqa: F401
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microagg_gpu import textfiles
 from microagg_gpu.errors import InputError
-from microagg_gpu.files import DataFile, read_file, verify, write_file
+from microagg_gpu.files.data_file import DataFile, read_file, verify, write_file
+from microagg_gpu.files.data_file import csv_text as textfiles
 
 # Reading text
 

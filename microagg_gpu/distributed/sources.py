@@ -16,9 +16,9 @@ from dask import dataframe as dd
 from dask import delayed
 
 from ..errors import InputError, reason
-from ..files import DataFile, verify, write_file
-from ..outputs import place_folder, real_target, temporary_folder
-from ..storage import native_file, read_table
+from ..files.atomic import place_folder, real_target, temporary_folder
+from ..files.data_file import DataFile, verify, write_file
+from ..files.formats import native_file, read_table
 from ..table import read
 from .tasks import How, Returned, Roles
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from .errors import InputError
-from .storage import native_copy
+from ..errors import InputError
+from .formats import native_copy
 
 DELIMITERS = (",", ";", "\t", "|")
 _BLOCK = 1 << 22

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from ..errors import InputError, reason
+from .atomic import check_writable, real_target
 from .compact import without_views
-from .errors import InputError, reason
-from .outputs import check_writable, real_target
 
 _FORMATS = {
     ".parquet": "Parquet",

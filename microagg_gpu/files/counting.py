@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .errors import InputError
-from .numerals import widened, without_nan
+from ..errors import InputError
+from .numbers import widened, without_nan
 
 
 def group_codes(table: pa.Table, columns: Sequence[str]) -> np.ndarray:

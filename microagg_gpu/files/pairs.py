@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..alike import group_codes
 from ..errors import InputError
-from ..files import DataFile
+from .counting import group_codes
+from .data_file import DataFile
 
 
 @dataclass(frozen=True)

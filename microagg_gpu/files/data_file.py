@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import numerals, textfiles
-from .alike import equal_columns, group_codes, group_sizes
+from ..errors import InputError, values_are
+from . import csv_text, numbers
 from .compact import compact_table, unused_categories
-from .errors import InputError, values_are
-from .storage import (
+from .counting import equal_columns, group_codes, group_sizes
+from .csv_text import TextForm
+from .formats import (
     check_ending,
     check_target,
     kind_of,
@@ -24,7 +25,6 @@ from .storage import (
     write_bytes,
     write_table,
 )
-from .textfiles import TextForm
 
 __all__ = [
     "DataFile",
@@ -64,7 +64,7 @@ class DataFile:
         """Exact names of columns, of all by default; spaces around a name do not count."""
         exact = {name.strip(): name for name in self.table.column_names}
         if names is None:
-            if self.text is not None and all(map(numerals.is_number, exact)):
+            if self.text is not None and all(map(numbers.is_number, exact)):
                 raise InputError(
                     f"the first line of {self.path} holds only numbers, so the line of column "
                     "names seems to be missing: add it, or name the columns with --columns"
@@ -124,7 +124,7 @@ class DataFile:
         if self.text is None or not self.path.is_file():
             return places
         raw = read_bytes(self.path, kind_of(self.path)[1])
-        lines = textfiles.line_numbers(self.path, raw, self.text, list(records))
+        lines = csv_text.line_numbers(self.path, raw, self.text, list(records))
         # The file may be another by now.
         return [f"line {a}" if a else b for a, b in zip(lines, places, strict=True)]
 
@@ -184,7 +184,7 @@ class DataFile:
                 missing[name] = _most_common(old.filter(pc.is_null(new)))
             table = _with_column(table, name, new)
         for name in strata:
-            table = _with_column(table, name, numerals.without_nan(table[name]))
+            table = _with_column(table, name, numbers.without_nan(table[name]))
         table = table.select([name for name in table.column_names if name not in drop])
         for name, values in (added or {}).items():
             if name.strip() in (there.strip() for there in table.column_names):
@@ -204,9 +204,9 @@ class DataFile:
         column = self.table[name]
         kind = column.type
         if self.text is not None and pa.types.is_string(kind):
-            return numerals.read_numbers(column, self.text.decimal)
+            return numbers.read_numbers(column, self.text.decimal)
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            return numerals.without_nan(column)
+            return numbers.without_nan(column)
         return None
 
     def _not_numeric(self, name: str) -> str:
@@ -216,10 +216,10 @@ class DataFile:
         cells = self.table[name]
         if self.text is None:
             return f"{what} but {cells.type}: " + (choose if numeric else "no column is")
-        bad = numerals.not_numbers(cells, self.text.decimal)
+        bad = numbers.not_numbers(cells, self.text.decimal)
         first = int(bad.argmax())
         cell = cells[first].as_py()
-        advice = numerals.advice(cell, self.text.decimal) or "correct them" + (
+        advice = numbers.advice(cell, self.text.decimal) or "correct them" + (
             f", or {choose}" if numeric else ""
         )
         return (
@@ -310,12 +310,12 @@ def read_file(
 def _read(path: Path, kind: Path, **text_options: Any) -> DataFile:
     form, compression = kind_of(kind)
     if form == "CSV":
-        table, text = textfiles.parse(path, read_bytes(path, compression), **text_options)
+        table, text = csv_text.parse(path, read_bytes(path, compression), **text_options)
         if not table.num_rows:
             raise InputError(f"{path} has a header and no records")
         return DataFile(path, table, text)
     table = read_table(path, form)
-    textfiles.check_names(path, table.column_names)
+    csv_text.check_names(path, table.column_names)
     if not table.num_rows or not table.num_columns:
         raise InputError(f"{path} has no records")
     return DataFile(path, table, None)
@@ -340,7 +340,7 @@ def write_file(file: DataFile, path: Path, kind: Path) -> None:
     try:
         if form == "CSV":
             texts, text_form = _as_text(file, kind), _text_form(file, kind)
-            write_bytes(lambda send: textfiles.write(texts, text_form, send), path, compression)
+            write_bytes(lambda send: csv_text.write(texts, text_form, send), path, compression)
         else:
             write_table(file.table, path, form)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
@@ -359,7 +359,7 @@ def _as_text(file: DataFile, kind: Path) -> pa.Table:
     for name in file.table.column_names:
         column = file.table[name]
         try:
-            columns.append(numerals.spell(column, decimal, file.missing.get(name, "")))
+            columns.append(numbers.spell(column, decimal, file.missing.get(name, "")))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputError(
                 f"column {name!r} cannot be written as CSV, being {column.type}: leave it out, "
@@ -423,14 +423,14 @@ def _same(written: DataFile, expected: DataFile, name: str) -> bool:
     cells, wanted = written.table[name], expected.table[name]
     if written.text is not None and not pa.types.is_floating(wanted.type):
         cells = cells.cast(pa.large_string())
-        wanted = numerals.spell(wanted, ".", expected.missing.get(name, ""))
+        wanted = numbers.spell(wanted, ".", expected.missing.get(name, ""))
     elif written.text is not None:
         gaps = cells.filter(pc.is_null(wanted))
         if pc.any(pc.not_equal(gaps, expected.missing.get(name, ""))).as_py():
             return False
-        numbers = numerals.read_numbers(cells, written.text.decimal)
-        if numbers is None:
+        values = numbers.read_numbers(cells, written.text.decimal)
+        if values is None:
             return False
-        wanted = numerals.without_nan(wanted)
-        cells = numbers.cast(wanted.type, safe=False)
+        wanted = numbers.without_nan(wanted)
+        cells = values.cast(wanted.type, safe=False)
     return equal_columns(cells, wanted)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from . import stopping
-from .errors import InputError, reason
+from .. import stopping
+from ..errors import InputError, reason
 
 try:
     import fcntl
