@@ -20,9 +20,9 @@ import numpy as np
 from microagg_gpu.kernels import engine_for
 
 from microagg_gpu import METHODS, microaggregate
+from microagg_gpu.data.table import read
 from microagg_gpu.partition import Partition
 from microagg_gpu.run import prepare
-from microagg_gpu.table import read
 
 Task = dict[str, Any]
 SHORT = 10.0  # seconds: a run below it is repeated

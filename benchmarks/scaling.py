@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from microagg_gpu.backend import gpu_available
 from microagg_gpu.datasets import clusters, fetch, simulated
+from microagg_gpu.engines import gpu_available
 
 from .measure import SIMULATED, gpu
 from .ours import data_home

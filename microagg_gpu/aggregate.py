@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from .data.columns import NOMINAL, NUMBER
 from .partition import Partition
-from .table import NOMINAL, NUMBER
 
 AGGREGATES = ("mean", "median", "trimmed")
 

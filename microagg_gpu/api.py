@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .aggregate import AGGREGATES
-from .backend import device_name, engine_name, on_device
 from .checks import as_list, callable_or_none, mapping, one_of, shown, true_or_false
+from .data.columns import NUMBER, Columns, Ordinal
+from .data.table import read
+from .engines import device_name, engine_name, on_device
 from .errors import InputError
 from .least import check_budget, given_groups, improve
 from .measures import information_loss
@@ -29,7 +31,6 @@ from .run import (
     prove,
     publish,
 )
-from .table import NUMBER, Columns, Ordinal, read
 
 
 def microaggregate(

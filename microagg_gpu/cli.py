@@ -24,13 +24,8 @@ from .console import (
     split,
 )
 from .files.atomic import Outputs
-from .files.data_file import (
-    check_ending,
-    group_sizes,
-    read_file,
-    verify,
-    write_file,
-)
+from .files.data_file import group_sizes, read_file, verify, write_file
+from .files.formats import check_ending
 from .files.pairs import match
 from .options import (
     FILES,

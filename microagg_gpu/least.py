@@ -8,8 +8,8 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from . import measures
-from .backend import on_device
 from .checks import number, whole_number
+from .engines import on_device
 from .errors import InputError
 from .methods.refine import Refined, Watch, refine
 from .run import Problem, check_seed

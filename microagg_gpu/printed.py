@@ -14,8 +14,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from .backend import gpu_available, usable_engines
 from .console import defaults
+from .engines import gpu_available, usable_engines
 from .methods import METHODS
 from .result import Bound, Comparison, Result, named
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from . import measures
 from .checks import as_list, as_text, callable_or_none, file_path, mapping
+from .data.columns import NOMINAL, NUMBER, ORDINAL
 from .errors import InputError
 from .least import least_loss
 from .run import Problem
-from .table import NOMINAL, NUMBER, ORDINAL
 
 
 class Refinement(NamedTuple):

@@ -12,16 +12,17 @@ from array_api_compat import device as device_of
 
 from . import measures
 from .aggregate import aggregate, aggregate_integers
-from .backend import check_device, check_engine, engine_name, move, on_device
 from .checks import LARGEST, as_floats, is_whole, one_of, shown, true_or_false, whole_number
+from .data.columns import NOMINAL, NUMBER, ORDINAL, Table
+from .data.scaling import standardized
+from .data.strata import Cells, divide, merge
+from .engines import check_device, check_engine, engine_name, move, on_device
 from .errors import InputError
 from .kernels import engine_for
 from .methods import METHODS
 from .methods.common import check_options, take_records
 from .methods.mixed import mixed_mdav
 from .partition import Partition
-from .strata import Cells, divide, merge
-from .table import NOMINAL, NUMBER, ORDINAL, Table, standardized
 
 Progress = Callable[[float], None]
 Weights = Sequence[float] | np.ndarray | Mapping[Any, float]

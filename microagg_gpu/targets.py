@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .files.atomic import Outputs
-from .files.data_file import check_target
+from .files.formats import check_target
 from .report import page
 
 

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from microagg_gpu.backend import gpu_available
+from microagg_gpu.engines import gpu_available
 
 ARRAY_LIBRARIES = [
     name for name in ("numpy", "array_api_strict", "torch") if find_spec(name) is not None

@@ -329,7 +329,7 @@ def test_too_little_memory_is_told(monkeypatch):
 
 
 def test_no_gpu_is_told(monkeypatch):
-    monkeypatch.setattr("microagg_gpu.backend.gpu_available", lambda: False)
+    monkeypatch.setattr("microagg_gpu.engines.gpu_available", lambda: False)
     with pytest.raises(InputError, match="needs an NVIDIA GPU"):
         microaggregate(DATA, 3, device="cuda")
     with pytest.raises(InputError, match="engine='cuda' needs an NVIDIA GPU"):

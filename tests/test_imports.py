@@ -62,7 +62,7 @@ def test_every_engine_has_the_words_that_methods_use():
 
 def test_a_gpu_is_looked_for_without_numba_and_without_a_context():
     code = (
-        "import sys; from microagg_gpu.backend import gpu_available, usable_engines\n"
+        "import sys; from microagg_gpu.engines import gpu_available, usable_engines\n"
         "gpu_available(), usable_engines()\n"
         "print([m for m in ('numba', 'numba.cuda', 'numba_cuda') if m in sys.modules])"
     )

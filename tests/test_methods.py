@@ -11,9 +11,9 @@ from hypothesis import given
 from strategies import Case, cases
 
 from microagg_gpu import METHODS, measures, microaggregate
+from microagg_gpu.data.scaling import standardize
 from microagg_gpu.methods.axes import scores
 from microagg_gpu.partition import labels_from_groups
-from microagg_gpu.table import standardize
 
 
 def check(case: Case, method: str, reference, **options) -> None:

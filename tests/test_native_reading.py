@@ -8,7 +8,7 @@ import pytest
 from data_files import in_empty_directory, put  # noqa: F401
 
 from microagg_gpu.files import csv_text, formats
-from microagg_gpu.files.data_file import DataFile, csv_text, read_file, write_file
+from microagg_gpu.files.data_file import DataFile, read_file, write_file
 
 ENTRANCES = [
     (pa.csv, "read_csv", 0),

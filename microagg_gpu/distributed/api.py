@@ -13,7 +13,6 @@ from dask import delayed
 from distributed import Client, default_client
 
 from ..aggregate import AGGREGATES
-from ..backend import check_device
 from ..checks import (
     LARGEST,
     callable_or_none,
@@ -24,14 +23,15 @@ from ..checks import (
     true_or_false,
     whole_number,
 )
+from ..data.columns import Columns
+from ..data.strata import MISSING
+from ..engines import check_device
 from ..errors import InputError
 from ..kernels import ENGINES
 from ..methods import METHODS
 from ..methods.common import check_options
 from ..result import named
 from ..run import Weights, check_k, check_method, check_seed, check_weights
-from ..strata import MISSING
-from ..table import Columns
 from .failures import clear_cluster_errors, tried_twice
 from .job import Job, Progress
 from .scales import published_cells, scale_of

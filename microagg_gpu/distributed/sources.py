@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from dask import dataframe as dd
 from dask import delayed
 
+from ..data.table import read
 from ..errors import InputError, reason
 from ..files.atomic import place_folder, real_target, temporary_folder
 from ..files.data_file import DataFile, verify, write_file
 from ..files.formats import native_file, read_table
-from ..table import read
 from .tasks import How, Returned, Roles
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..backend import move
+from ..data.columns import NUMBER, Table
+from ..data.strata import divide
+from ..data.table import read
+from ..engines import move
 from ..errors import InputError, values_are
 from ..least import improve
 from ..run import Problem, group, prove, publish
-from ..strata import divide
-from ..table import NUMBER, Table, read
 from .blocks import Forest, borders
 
 Key = tuple[tuple[str | None, ...], bytes]  # values of a stratum, and what is missing

@@ -8,8 +8,8 @@ import pytest
 from strategies import KINDS, make_table
 
 from microagg_gpu import METHODS, InputError, compare, microaggregate
-from microagg_gpu.backend import gpu_available
 from microagg_gpu.datasets import simulated
+from microagg_gpu.engines import gpu_available
 
 pytestmark = [
     pytest.mark.gpu,

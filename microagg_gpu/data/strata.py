@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .checks import one_of
-from .errors import InputError
-from .table import NOMINAL, Table, refuse_values
+from ..checks import one_of
+from ..errors import InputError
+from .columns import NOMINAL, Table, refuse_values
 
 MISSING = ("error", "pattern", "drop")
 SMALL = ("error", "merge", "suppress")

@@ -7,10 +7,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .checks import column_list, is_column, shown
-from .errors import InputError
-from .files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
-from .table import (
+from ..checks import column_list, is_column, shown
+from ..errors import InputError
+from ..files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
+from .columns import (
     Columns,
     Ordinal,
     Table,

@@ -1,0 +1,1 @@
+"""Tables in: a matrix of numbers, what each column is for, and who may be grouped with whom."""

@@ -1,0 +1,199 @@
+"""The columns of a table: their values as numbers, and what each is for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from array_api_compat import (
+    array_namespace,
+)
+
+from ..checks import as_floats, shown
+from ..errors import InputError, values_are
+from ..kernels import engine_for
+
+NUMBER, ORDINAL, NOMINAL = 0, 1, 2
+
+
+Columns = Any  # the name or position of a column, or an iterable of them; None for none
+
+
+Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The variables to protect, and the columns that say how.
+
+    Attributes
+    ----------
+    values : array of shape (n, p)
+        float64, in the array library and on the device of the data; NaN where missing. Ordinal
+        and nominal variables hold the number of their category.
+    names : list of str
+        Names of the p variables.
+    rebuild : callable
+        ``rebuild(protected, kept, keep_integers, exact)``: from a protected NumPy matrix of the
+        records at the positions ``kept`` to the same kind of object as the data; ``exact`` holds
+        the protected integers of some variables, to the last digit.
+    kinds : int array of shape (p,)
+        NUMBER, ORDINAL or NOMINAL.
+    categories : dict
+        Of an ordinal or nominal variable's position: its categories in the order of their numbers.
+    whole : bool array of shape (p,)
+        Whether the data hold a variable as integers.
+    exact : dict
+        Of the position of a variable of integers above 2^53, which float64 cannot hold: the
+        integers themselves, as an int64 or uint64 array of shape (n,); 0 where missing.
+    least : dict
+        Of the position of a variable of signed integers: the least that its type can hold.
+    strata : int array of shape (n,), or None
+        Number of each record's stratum.
+    strata_names : list of str
+        What to call each stratum.
+    strata_columns : list of str
+        The columns that divide the records into strata.
+    sampling : float array of shape (n,), or None
+        Sampling weight of each record.
+    """
+
+    values: Any
+    names: list[str]
+    rebuild: Callable[..., Any]
+    kinds: np.ndarray
+    whole: np.ndarray
+    categories: dict[int, list[Any]] = field(default_factory=dict)
+    strata: np.ndarray | None = None
+    strata_names: list[str] = field(default_factory=list)
+    sampling: np.ndarray | None = None
+    strata_columns: list[str] = field(default_factory=list)
+    exact: dict[int, np.ndarray] = field(default_factory=dict)
+    least: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether a variable is ordinal or nominal."""
+        return bool((self.kinds != NUMBER).any())
+
+
+def too_large(integers: np.ndarray) -> bool:
+    """Whether float64 cannot hold some of these integers."""
+    limit = 2**53
+    return len(integers) > 0 and (int(integers.max()) > limit or int(integers.min()) < -limit)
+
+
+def first_with(codes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """For each wanted code, NaN included, the first record that has it."""
+    known, first = np.unique(codes, return_index=True)
+    return first[np.searchsorted(known, wanted)]
+
+
+def choose(
+    columns: list[Any] | None,
+    by: list[Any],
+    sampling_weight: Any,
+    ordinal: Mapping[Any, Any] | list[Any],
+    nominal: list[Any],
+    existing: list[Any],
+) -> tuple[list[Any], dict[int, Sequence[Any] | None]]:
+    """The columns to protect, and of the ordinal and nominal ones: position and given order."""
+    if columns is not None and not columns:
+        raise InputError("no columns are chosen: name at least one")
+    for given in (by, list(ordinal), nominal):
+        check_unique(given)
+    chosen = list(columns) if columns is not None else [
+        c for c in existing if c not in by and (sampling_weight is None or c != sampling_weight)
+    ]  # fmt: skip
+    check_unique(chosen)
+    both = [c for c in ordinal if c in nominal]
+    if both:
+        raise InputError(f"column {both[0]!r} is named ordinal and nominal: choose one")
+    chosen += [c for c in [*ordinal, *nominal] if c not in chosen]
+    for role, taken in (("in by=", by), ("the sampling weight", [sampling_weight])):
+        twice = [c for c in chosen if c in taken and c is not None]
+        if twice:
+            raise InputError(f"column {twice[0]!r} is {role} and cannot be protected as well")
+    orders: dict[int, Sequence[Any] | None] = {
+        chosen.index(c): _order(c, ordinal[c]) if isinstance(ordinal, Mapping) else None
+        for c in ordinal
+    }
+    orders |= {chosen.index(c): None for c in nominal}
+    return chosen, orders
+
+
+def _order(column: Any, given: Any) -> list[Any] | None:
+    """The categories of an ordinal column, lowest first, as they were given."""
+    if given is None:
+        return None
+    given = given.tolist() if hasattr(given, "tolist") else given
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise InputError(
+            f"the order of the categories of column {column!r} is {shown(given)}: give a list, "
+            "lowest first"
+        )
+    order = list(given)
+    texts = [shown(category) for category in order]
+    if len(set(texts)) < len(texts):
+        raise InputError(f"a category of column {column!r} is twice in the order that was given")
+    return order
+
+
+def kinds_of(p: int, orders: Mapping[int, Any], nominal: Sequence[int]) -> np.ndarray:
+    """What each of p variables is."""
+    kinds = np.full(p, NUMBER)
+    kinds[list(orders)] = ORDINAL
+    kinds[list(nominal)] = NOMINAL
+    return kinds
+
+
+def combine(
+    codes: list[np.ndarray], texts: list[list[str]], columns: list[str]
+) -> tuple[np.ndarray, list[str]]:
+    """One number for each combination of values, and its name: 'region=North, size=3'."""
+    found, combined = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
+    names = [
+        ", ".join(
+            f"{column}={text[code]}" for column, text, code in zip(columns, texts, row, strict=True)
+        )
+        for row in found
+    ]
+    return combined.reshape(-1), names
+
+
+def ranks(known: Sequence[Any], order: Sequence[Any], name: str) -> list[int]:
+    """The rank of each known category in the order that was given."""
+    unknown = [value for value in known if value not in order]
+    if unknown:
+        raise InputError(
+            f"category {unknown[0]!r} of column {name!r} is not in the order that was given "
+            f"({' < '.join(map(str, order))}): name all of them, lowest first"
+        )
+    return [list(order).index(value) for value in known]
+
+
+def numbers_given(values: Any) -> np.ndarray:
+    """Sampling weights that are not a column."""
+    return as_floats(values, "the sampling weights are not numbers: give one for each")
+
+
+def check_unique(chosen: list[Any]) -> None:
+    twice = [c for i, c in enumerate(chosen) if c in chosen[:i]]
+    if twice:
+        raise InputError(f"column {shown(twice[0])} is chosen twice: name each column once")
+
+
+def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:
+    """Refuse a table with values that are NaN or infinite, saying where and how many."""
+    xp = array_namespace(table.values)
+    if bool(xp.all(xp.isfinite(table.values))):
+        return
+    bad = xp.astype(getattr(xp, test)(table.values), xp.int64)
+    found = engine_for(table.values).to_numpy(xp.sum(bad, axis=0))
+    where = [f"{name} ({count})" for name, count in zip(table.names, found, strict=True) if count]
+    if where:
+        more = f" and {len(where) - 5} more" if len(where) > 5 else ""
+        raise InputError(
+            f"{values_are(int(found.sum()))} {what}, in column {', '.join(where[:5])}{more}: "
+            f"{remedy}"
+        )

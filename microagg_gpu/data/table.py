@@ -1,0 +1,98 @@
+"""Any table in: a matrix of numbers and what each column is for; the same kind of table out."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from array_api_compat import (
+    array_namespace,
+    is_array_api_obj,
+)
+
+from ..errors import DataWarning, InputError
+from ..kernels import engine_for
+from .arrays import read_array, read_list
+from .columns import NUMBER, Columns, Ordinal, Table, refuse_values
+
+
+def read(
+    data: Any,
+    columns: Columns = None,
+    by: Columns = None,
+    sampling_weight: Any = None,
+    ordinal: Ordinal = (),
+    nominal: Columns = (),
+) -> Table:
+    """Read the variables of an array, a list of lists or a DataFrame.
+
+    Parameters
+    ----------
+    data : array, list or DataFrame
+        Two-dimensional with a row per record, or one-dimensional for one variable.
+    columns : name, position, or several, optional
+        The variables to protect; by default all but those of ``by`` and ``sampling_weight``.
+        Names in a DataFrame, positions in an array.
+    by, sampling_weight, ordinal, nominal
+        As in `microaggregate`.
+    """
+    with np.errstate(invalid="ignore"):  # R's missing value is a signalling NaN
+        if isinstance(data, (list, tuple)):
+            table = read_list(data, columns, by, sampling_weight, ordinal, nominal)
+        elif is_array_api_obj(data):
+            table = read_array(data, columns, by, sampling_weight, ordinal, nominal)
+        else:
+            from .frames import read_frame  # by narwhals, and PyArrow for categories
+
+            table = read_frame(data, columns, by, sampling_weight, ordinal, nominal)
+    n, p = table.values.shape
+    if n == 0 or p == 0:
+        raise InputError(f"the data are empty: {n} records of {p} variables")
+    table = replace(table, values=_with_one_nan(table.values))
+    refuse_values(table, "infinite", "isinf", "correct them or leave out those records")
+    _warn_of_missing_codes(table)
+    if table.sampling is not None:
+        _check_sampling(table.sampling, n)
+    return table
+
+
+def _with_one_nan(values: Any) -> Any:
+    """Values in which all NaN are the same, quiet one: its bits could tell records apart."""
+    xp = array_namespace(values)
+    missing = xp.isnan(values)
+    return xp.where(missing, xp.nan, values) if bool(xp.any(missing)) else values
+
+
+def _check_sampling(sampling: np.ndarray, n: int) -> None:
+    if sampling.shape != (n,):
+        shape = "" if sampling.ndim == 1 else f" of shape {sampling.shape}"
+        raise InputError(
+            f"{sampling.size} sampling weights{shape} for {n} records: give one for each"
+        )
+    bad = ~(np.isfinite(sampling) & (sampling > 0))
+    if bad.any():
+        raise InputError(
+            f"{bad.sum()} sampling weights are missing, infinite, 0 or negative, the first that of "
+            f"record {int(bad.argmax()) + 1}, counted from 1: give numbers above 0"
+        )
+
+
+def _warn_of_missing_codes(table: Table) -> None:
+    """Warn of integers that other programs take for a missing value: the least of a type.
+
+    R's NA_integer_ is the least integer of 32 bits, in whatever type it arrives.
+    """
+    xp = array_namespace(table.values)
+    known = xp.where(xp.isnan(table.values), xp.inf, table.values)
+    lowest = engine_for(known).to_numpy(xp.min(known, axis=0))
+    for j in np.flatnonzero(table.whole & (table.kinds == NUMBER)).tolist():
+        low = int(table.exact[j].min()) if j in table.exact else lowest[j]
+        if low in (-(2**31), table.least.get(j)):
+            low = int(low)
+            count = int(xp.sum(xp.astype(table.values[:, j] == low, xp.int64)))
+            warnings.warn(
+                f"column {table.names[j]} holds {low} in {count} record{'s' if count > 1 else ''}, "
+                "a number that other programs write for a missing value (R for NA): if it stands "
+                "for one, make it missing before you protect",
+                DataWarning, stacklevel=4,
+            )  # fmt: skip
