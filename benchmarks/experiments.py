@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 from microagg_gpu import METHODS, InputError, measures, microaggregate
 from microagg_gpu.console import method_options, parse, phases, split
-from microagg_gpu.result import named
+from microagg_gpu.pipeline.comparison import named
 
 from .experiments_data import CLUSTERS, EXPERIMENTS, KINDS, UB, Row, draw, shown
 from .experiments_report import write_report

@@ -21,8 +21,8 @@ from microagg_gpu.kernels import engine_for
 
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.data.table import read
-from microagg_gpu.partition import Partition
-from microagg_gpu.run import prepare
+from microagg_gpu.pipeline.partition import Partition
+from microagg_gpu.pipeline.problem import prepare
 
 Task = dict[str, Any]
 SHORT = 10.0  # seconds: a run below it is repeated

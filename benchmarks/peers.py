@@ -10,7 +10,7 @@ import numpy as np
 from microagg_gpu.kernels import generic
 from numba import njit
 
-from microagg_gpu.partition import labels_from_groups
+from microagg_gpu.data.labels import labels_from_groups
 
 FAR, NEAR = 1.0, -1.0
 

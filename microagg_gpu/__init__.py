@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from .api import compare, microaggregate, refine
     from .errors import DataWarning, InputError
     from .methods import METHODS
-    from .result import Comparison, Result
+    from .pipeline.comparison import Comparison
+    from .pipeline.result import Result
 
 __version__ = "0.1.0"
 
@@ -29,10 +30,10 @@ __all__ = [
 # there is memory enough, before NumPy is there.
 _HOMES = {
     "METHODS": "methods",
-    "Comparison": "result",
+    "Comparison": "pipeline.comparison",
     "DataWarning": "errors",
     "InputError": "errors",
-    "Result": "result",
+    "Result": "pipeline.result",
     "compare": "api",
     "datasets": "",
     "measures": "",

@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -10,27 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .aggregate import AGGREGATES
 from .checks import as_list, callable_or_none, mapping, one_of, shown, true_or_false
 from .data.columns import NUMBER, Columns, Ordinal
 from .data.table import read
 from .engines import device_name, engine_name, on_device
 from .errors import InputError
-from .least import check_budget, given_groups, improve
+from .kernels.protocol import Progress, Watch
 from .measures import information_loss
 from .methods import METHODS
-from .result import Comparison, Refinement, Result, named
-from .run import (
-    Problem,
-    Weights,
-    check_method,
-    check_seed,
-    group,
-    loss_of,
-    prepare,
-    prove,
-    publish,
-)
+from .pipeline.comparison import Comparison, named
+from .pipeline.grouping import check_method, group
+from .pipeline.partition import prove
+from .pipeline.problem import Problem, Weights, check_seed, prepare
+from .pipeline.publishing import AGGREGATES, loss_of, publish
+from .pipeline.refinement import check_budget, given_groups, improve
+from .pipeline.result import Refinement, Result
 
 
 def microaggregate(
@@ -44,7 +38,7 @@ def microaggregate(
     engine: str | None = None,
     precision: str = "double",
     seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     *,
     by: Columns = None,
     sampling_weight: Any = None,
@@ -56,7 +50,7 @@ def microaggregate(
     keep_integers: bool = False,
     refine: float | None = None,
     refine_steps: int | None = None,
-    watch: Callable[[float, float], None] | None = None,
+    watch: Watch | None = None,
     **options: Any,
 ) -> Result:
     """Group records in groups of at least k and replace each by its group's centroid.
@@ -172,7 +166,7 @@ def refine(
     device: str | None = "auto",
     engine: str | None = None,
     seed: int = 0,
-    watch: Callable[[float, float], None] | None = None,
+    watch: Watch | None = None,
     by: Columns = None,
     sampling_weight: Any = None,
     missing: str = "error",
@@ -220,7 +214,7 @@ class _Budget(NamedTuple):
 
     seconds: float | None = None
     steps: int | None = None
-    watch: Callable[[float, float], None] | None = None
+    watch: Watch | None = None
 
 
 def _check_run(aggregate: Any, keep_integers: Any, seed: Any, progress: Any, watch: Any) -> bool:
@@ -243,7 +237,7 @@ def compare(
     device: str | None = "auto",
     engine: str | None = None,
     seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     refine: float | None = None,
     by: Columns = None,
     sampling_weight: Any = None,
@@ -324,7 +318,7 @@ MAP_RECORDS = 100_000
 
 
 def risk_map(
-    data: Any, k: int, *, progress: Callable[[float], None] | None = None, **given: Any
+    data: Any, k: int, *, progress: Progress | None = None, **given: Any
 ) -> list[dict[str, Any]]:
     """Rows of `compare` for the quick methods and k = 3, 5, 10 and the given one.
 
@@ -412,7 +406,7 @@ def _run(
     options: dict[str, Any],
     engine: str | None,
     seed: int,
-    progress: Callable[[float], None] | None,
+    progress: Progress | None,
     aggregate: str,
     keep_integers: bool,
     made: dict[str, str],

@@ -17,7 +17,8 @@ from rich.table import Table
 from .console import defaults
 from .engines import gpu_available, usable_engines
 from .methods import METHODS
-from .result import Bound, Comparison, Result, named
+from .pipeline.comparison import Comparison, named
+from .pipeline.result import Bound, Result
 
 
 def stdout() -> Console:

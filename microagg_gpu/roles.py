@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from .console import orders, split
 from .errors import InputError, values_are
 from .files.data_file import DataFile
-from .result import Result
+from .pipeline.result import Result
 
 
 def find_roles(

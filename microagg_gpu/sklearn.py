@@ -16,7 +16,8 @@ except ImportError as error:
 from . import InputError, microaggregate
 from .checks import is_whole, mapping, true_or_false
 from .kernels import engine_for
-from .run import Weights, check_method, check_weights
+from .pipeline.grouping import check_method
+from .pipeline.problem import Weights, check_weights
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

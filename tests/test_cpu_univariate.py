@@ -19,9 +19,10 @@ from microagg_gpu.kernels.cpu import genetic, segments, sums, tours
 from strategies import KINDS, cases, make_table
 
 from microagg_gpu import METHODS
+from microagg_gpu.data.labels import labels_from_groups, numbered
 from microagg_gpu.methods.tsp import groups_from_counts, path_counts
 from microagg_gpu.methods.univariate import ranking
-from microagg_gpu.partition import Partition, labels_from_groups, numbered
+from microagg_gpu.pipeline.partition import Partition
 
 
 def hard_columns() -> dict[str, np.ndarray]:

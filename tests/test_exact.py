@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg_gpu import DataWarning, InputError, measures, microaggregate
-from microagg_gpu.aggregate import aggregate_integers
-from microagg_gpu.partition import Partition
+from microagg_gpu.pipeline.partition import Partition
+from microagg_gpu.pipeline.publishing import aggregate_integers
 
 ENDS = {
     kind: [np.iinfo(kind).min, np.iinfo(kind).max, *([2**53 + 1] if "64" in kind else [])]

@@ -11,9 +11,9 @@ from hypothesis import given
 from strategies import Case, cases
 
 from microagg_gpu import METHODS, measures, microaggregate
+from microagg_gpu.data.labels import labels_from_groups
 from microagg_gpu.data.scaling import standardize
 from microagg_gpu.methods.axes import scores
-from microagg_gpu.partition import labels_from_groups
 
 
 def check(case: Case, method: str, reference, **options) -> None:
@@ -170,7 +170,7 @@ def test_first_component_is_numpys():
 
 
 def test_a_partition_below_k_never_leaves():
-    from microagg_gpu.partition import Partition
+    from microagg_gpu.pipeline.partition import Partition
 
     with pytest.raises(RuntimeError, match="fewer than k=3"):
         Partition(np.array([0, 0, 0, 1, 1]), 3)

@@ -13,9 +13,9 @@ from microagg_gpu.kernels.generic import paths as reference
 from strategies import KINDS, cases, make_table
 
 from microagg_gpu import InputError, microaggregate
+from microagg_gpu.data.labels import labels_from_sizes
 from microagg_gpu.methods.path import ORDERS, path, path_order
 from microagg_gpu.methods.univariate import fixed_sizes, optimal
-from microagg_gpu.partition import labels_from_sizes
 
 ENGINES = [generic, cpu]
 

@@ -9,7 +9,7 @@ from strategies import KINDS, make_table
 from benchmarks.peers import FULL_SCANS
 from benchmarks.scaling import main
 from microagg_gpu import METHODS
-from microagg_gpu.partition import Partition
+from microagg_gpu.pipeline.partition import Partition
 
 
 @pytest.mark.parametrize("kind", KINDS)

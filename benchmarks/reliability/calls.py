@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microagg_gpu import DataWarning, InputError, microaggregate
-from microagg_gpu.result import Result
+from microagg_gpu.pipeline.result import Result
 
 from .checker import Answer, Plan, check
 from .containers import Content, build, content, unused_categories

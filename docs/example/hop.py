@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from microagg_gpu.kernels import engine_for
 
-from microagg_gpu.partition import labels_from_groups
+from microagg_gpu.data.labels import labels_from_groups
 
 
 def hop(

@@ -6,7 +6,6 @@ no comparison; when enough have left the rows are made compact. The median and t
 read from counts of the categories, kept up to date as records leave.
 """
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..generic.arrays import to_numpy
 from ..generic.mixed import NOMINAL, NUMERIC, ORDINAL
+from ..protocol import Progress
 from .compiled import entry, inner
 from .sums import add, sum_rows
 
@@ -45,7 +45,7 @@ def mixed_mdav_groups(
     kinds: Any,
     weights: Any,
     k: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """MDAV-generic (Domingo-Ferrer and Torra 2005); see the generic word."""
     points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)

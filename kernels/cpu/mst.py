@@ -9,13 +9,14 @@ The largest component never needs to search. Searches go leaf by leaf: all recor
 walk the tree together, which costs no more than a full scan where boxes exclude nothing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from .compiled import entry, inner
 from .kdtree import WIDTH, Tree, build
 from .mst_search import LANES, limit_of, search
@@ -26,7 +27,7 @@ SAMPLE = 16  # leaves that show whether the tree helps
 
 
 def minimum_spanning_tree(
-    points: Any, progress: Callable[[float], None] | None = None
+    points: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Boruvka's method on lists of nearest records and a search tree, or Prim's.
 
@@ -81,7 +82,7 @@ def _boruvka(
     points: np.ndarray,
     listed: np.ndarray,
     list_lengths: np.ndarray,
-    progress: Callable[[float], None] | None,
+    progress: Progress | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Unite components by the first edge of each until there is one; the edges and lengths.
 

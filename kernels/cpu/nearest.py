@@ -6,7 +6,6 @@ distance count, so boxes that are as near have to be looked into; but a box whos
 all equal has its own distance as theirs, and is counted as a whole.
 """
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numba import prange
 
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from . import boxes, kdtree
 from .boxes import NONE, WIDTH, distances_to_leaf
 from .boxes import least_distances as bound_boxes
@@ -24,7 +24,7 @@ _RUN = 32  # queries that one thread answers in a row
 
 
 def nearest_records(
-    points: Any, queries: Any, progress: Callable[[float], None] | None = None
+    points: Any, queries: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The point nearest to each query, and how many are as near; see the generic word."""
     points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)

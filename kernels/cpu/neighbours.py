@@ -4,7 +4,6 @@ Records are asked about in the order of the tree, so that one is near the one be
 one found is as many records, and the farthest of them is where a search begins.
 """
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numba import prange
 
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from . import boxes
 from .boxes import NONE
 from .boxes import nearest as find_nearest
@@ -22,7 +22,7 @@ _RUN = 32  # records that one thread asks about in a row
 
 
 def neighbours(
-    points: Any, m: int, progress: Callable[[float], None] | None = None
+    points: Any, m: int, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The m records nearest to each record, itself left out; see the generic word."""
     points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)

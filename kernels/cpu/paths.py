@@ -1,7 +1,6 @@
 """Paths through all records: nearest point next by a search tree, tours in arrays."""
 
 import math
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -9,12 +8,11 @@ import numpy as np
 
 from ..generic.arrays import to_numpy
 from ..generic.paths import LEAST_GAIN, LONGEST
+from ..protocol import Progress
 from . import boxes
 from .boxes import NONE
 from .compiled import entry, inner
 from .points import PointSet
-
-Progress = Callable[[float], None]
 
 _SECONDS = 0.2  # of a call of a kernel, about
 _FIRST = 256  # steps of the first call

@@ -3,19 +3,19 @@
 It computes each distance once, half as many as a full scan for nearest records.
 """
 
-from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
 from numba import get_num_threads, prange
 
+from ..protocol import Progress
 from .compiled import entry, inner
 from .kdtree import WIDTH, Tree
 from .mst_search import LANES, lane_distances
 
 
 def prim(
-    points: np.ndarray, tree: Tree, progress: Callable[[float], None] | None
+    points: np.ndarray, tree: Tree, progress: Progress | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Edges and squared lengths in the order found, as `generic.minimum_spanning_tree` has it.
 

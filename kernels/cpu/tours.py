@@ -3,13 +3,13 @@
 The tours are those of the generic engine, which says where they come from.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import get_num_threads, prange
 
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from .compiled import entry, inner
 
 # Pairs of records looked at in one call of the kernel: some tenths of a second.
@@ -20,7 +20,7 @@ def hamiltonian_paths(
     points: Any,
     tour: str = "insertion",
     window: int = 50,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """For each record a path through all from there; see `generic.hamiltonian_paths`."""
     matrix = np.ascontiguousarray(to_numpy(points), dtype=np.float64)

@@ -4,13 +4,13 @@ A recursion of k-Ward hands over thousands of tiny problems: they are solved in 
 trying everything. Larger ones go to the search tree and the point set.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..generic.arrays import to_numpy
 from ..generic.ward import gather_extremes
+from ..protocol import Progress
 from .compiled import entry, inner
 from .points import PointSet
 from .ward_tree import add, better, join, merge_lazily, resolve, rise_of_sse, sum_up
@@ -181,7 +181,7 @@ def merge_until_k(
     labels: np.ndarray,
     within: np.ndarray,
     k: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """Merge groups by Ward's method until each has k records; see `generic.merge_until_k`."""
     problems = _Problems(points, within)

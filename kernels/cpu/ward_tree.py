@@ -15,11 +15,11 @@ lower groups and keeps the lowest group above it. Else thousands of equal record
 the lowest of them, and all look again whenever it grows.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from ..protocol import Progress
 from .compiled import entry, inner
 from .kdtree import DEPTH, WIDTH, Tree, build, distance_to_box, distances_to_block
 from .sums import two_sum
@@ -300,9 +300,7 @@ def _plant(groups: Groups, k: int) -> tuple[Tree, Nodes]:
     return tree, nodes
 
 
-def merge_lazily(
-    points: np.ndarray, labels: np.ndarray, k: int, progress: Callable[[float], None] | None
-) -> None:
+def merge_lazily(points: np.ndarray, labels: np.ndarray, k: int, progress: Progress | None) -> None:
     """Solve one problem; labels become those of the merged groups."""
     n, d = points.shape
     groups = Groups(

@@ -18,12 +18,11 @@ from array_api_compat import array_namespace
 
 from ..generic.arrays import to_numpy
 from ..generic.ward import problems
+from ..protocol import Progress
 from .fixed_kernels import LEFT, make_kernels
 from .launching import check_room, launch, real_type, team_blocks
 from .pairwise import farthest_of_each, nearest_of_each
 from .team import NONE
-
-Progress = Callable[[float], None]
 
 # Bytes of records that one launch may look at: some tenths of a second.
 _BYTES_PER_LAUNCH = 1 << 38

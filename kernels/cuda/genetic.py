@@ -8,7 +8,6 @@ those of 1,000,000 bits stay in a device's cache.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from array_api_compat import array_namespace, device
 
 from ..generic.arrays import to_numpy
 from ..generic.genetic import draws, first_strings
+from ..protocol import Progress
 from .genetic_kernels import DONE, GENERATION, WORD, make_kernels
 from .launching import check_room, launch, real_type, team_blocks
 from .philox import DRAW_BITS, round_keys
@@ -35,7 +35,7 @@ def evolve(
     pcross: float,
     pmut: float,
     seed: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """The best string that a genetic algorithm meets; see `generic.evolve`."""
     xp = array_namespace(prefix)

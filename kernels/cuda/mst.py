@@ -9,13 +9,13 @@ Per step, with m records outside the tree: m * (d + 1) values read, 3 m d floati
 operations, one meeting, two reductions within a block. No byte goes to the host.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from .launching import check_room, launch, real_type, team_blocks
 from .mst_kernels import make_kernels
 
@@ -31,7 +31,7 @@ def steps_per_launch(looked_at: int) -> int:
 
 
 def minimum_spanning_tree(
-    points: Any, progress: Callable[[float], None] | None = None
+    points: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Prim's method; see the generic word."""
     xp = array_namespace(points)

@@ -3,13 +3,13 @@
 The tours are those of the generic engine, which says where they come from.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from .launching import check_room, launch, real_type
 from .pairwise import pairwise_distances
 from .team import THREADS
@@ -25,7 +25,7 @@ def hamiltonian_paths(
     points: Any,
     tour: str = "insertion",
     window: int = 50,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """For each record a path through all from there; see `generic.hamiltonian_paths`."""
     n = points.shape[0]
@@ -52,9 +52,7 @@ def lengths_between(points: Any) -> Any:
     return lengths
 
 
-def tours_from(
-    lengths: Any, first: int, last: int, tour: str, window: int, tell: Callable[[float], None]
-) -> Any:
+def tours_from(lengths: Any, first: int, last: int, tour: str, window: int, tell: Progress) -> Any:
     """Closed tours from the records first to last - 1: an int64 array on the device."""
     xp = array_namespace(lengths)
     on = device(lengths)

@@ -9,13 +9,13 @@ reductions within a block. There are about three steps a merger. At the start al
 compared in tiles, 3 d + 4 operations a pair. No byte goes to the host.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from .launching import check_room, launch, real_type, team_blocks
 from .mst import steps_per_launch
 from .pairwise_kernels import TILE
@@ -34,7 +34,7 @@ def merge_until_k(
     labels: np.ndarray,
     within: np.ndarray,
     k: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """Merge groups by Ward's method until each has k records; see the generic word."""
     points = array_namespace(points).ascontiguousarray(points)
@@ -63,7 +63,7 @@ def _merge(
     labels: np.ndarray,
     within: np.ndarray,
     k: int,
-    tell: Callable[[float], None],
+    tell: Progress,
 ) -> np.ndarray:
     """Merge the groups of one problem by a team, or those of many by a block for each.
 

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .groups import join_closest_groups, join_nearest_records
 from .points import PointSet as GenericPointSet
 from .ward import problems
-
-Progress = Callable[[float], None]
 
 
 class _Groups(list):

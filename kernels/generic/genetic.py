@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .arrays import to_numpy
 from .sums import correctly_rounded_sum
 
@@ -111,7 +112,7 @@ def evolve(
     pcross: float,
     pmut: float,
     seed: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     fitness: Callable[..., np.ndarray] = population_fitness,
     breed: Callable[..., np.ndarray] = breed,
 ) -> np.ndarray:

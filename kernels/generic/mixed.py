@@ -6,13 +6,13 @@ References
       microaggregation" (MDAV-generic)
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .arrays import to_numpy
 from .fixed_size import mdav_groups
 from .points import PointSet
@@ -80,7 +80,7 @@ def mixed_mdav_groups(
     kinds: Any,
     weights: Any,
     k: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """MDAV-generic (Domingo-Ferrer and Torra 2005): the loop of `mdav_groups`, other averages.
 

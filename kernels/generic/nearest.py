@@ -1,11 +1,11 @@
 """The nearest of some points to each of some queries, and how many are as near."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .arrays import to_numpy
 
 # Distances computed at once: 32 MB of them.
@@ -14,7 +14,7 @@ WIDE = 2**14  # points of a tile, if there are as many
 
 
 def nearest_records(
-    points: Any, queries: Any, progress: Callable[[float], None] | None = None
+    points: Any, queries: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The point nearest to each query, and how many points are at exactly that distance.
 

@@ -1,17 +1,17 @@
 """The nearest other records of every record."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .arrays import to_numpy
 from .nearest import ENTRIES, _distances
 
 
 def neighbours(
-    points: Any, m: int, progress: Callable[[float], None] | None = None
+    points: Any, m: int, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The m records nearest to each record, itself left out.
 

@@ -9,15 +9,13 @@ References
 
 import math
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..protocol import Progress
 from .arrays import to_numpy
 from .points import PointSet
-
-Progress = Callable[[float], None]
 
 # A move must shorten a tour by more than what rounding could make of it.
 LEAST_GAIN = 1e-10

@@ -4,12 +4,12 @@ The MF-TSP paper leaves the heuristic to an R package. Here it is one of the two
 the paper names in section II-B, insertion or nearest neighbour, followed by one sweep of 2-opt.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .arrays import to_numpy
 
 # Values in the arrays of one batch of tours: small enough for a processor's cache.
@@ -20,7 +20,7 @@ def hamiltonian_paths(
     points: Any,
     tour: str = "insertion",
     window: int = 50,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """For each record a path through all records that starts there (MF-TSP Algorithm 1, 2-5).
 

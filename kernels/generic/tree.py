@@ -1,16 +1,16 @@
 """The Euclidean minimum spanning tree, and the cutting of it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .arrays import squared_distances
 
 
 def minimum_spanning_tree(
-    points: Any, progress: Callable[[float], None] | None = None
+    points: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Prim's method (Laszlo and Mukherjee 2005, section 3.1).
 

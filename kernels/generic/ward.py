@@ -1,11 +1,11 @@
 """Ward's method with the group sizes held down, as k-Ward needs it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..protocol import Progress
 from .arrays import squared_distances, to_numpy
 from .groups import group_totals
 from .points import PointSet
@@ -68,7 +68,7 @@ def merge_until_k(
     labels: np.ndarray,
     within: np.ndarray,
     k: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """Merge groups by Ward's method until each has at least k records.
 

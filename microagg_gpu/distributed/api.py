@@ -12,7 +12,6 @@ from dask import dataframe as dd
 from dask import delayed
 from distributed import Client, default_client
 
-from ..aggregate import AGGREGATES
 from ..checks import (
     LARGEST,
     callable_or_none,
@@ -30,8 +29,10 @@ from ..errors import InputError
 from ..kernels import ENGINES
 from ..methods import METHODS
 from ..methods.common import check_options
-from ..result import named
-from ..run import Weights, check_k, check_method, check_seed, check_weights
+from ..pipeline.comparison import named
+from ..pipeline.grouping import check_method
+from ..pipeline.problem import Weights, check_k, check_seed, check_weights
+from ..pipeline.publishing import AGGREGATES
 from .failures import clear_cluster_errors, tried_twice
 from .job import Job, Progress
 from .scales import published_cells, scale_of

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import InputError, values_are
-from ..run import Weights, check_weights
+from ..pipeline.problem import Weights, check_weights
 from .tasks import Described, Key, Roles, Scale, together
 
 

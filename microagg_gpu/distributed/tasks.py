@@ -15,8 +15,11 @@ from ..data.strata import divide
 from ..data.table import read
 from ..engines import move
 from ..errors import InputError, values_are
-from ..least import improve
-from ..run import Problem, group, prove, publish
+from ..pipeline.grouping import group
+from ..pipeline.partition import prove
+from ..pipeline.problem import Problem
+from ..pipeline.publishing import publish
+from ..pipeline.refinement import improve
 from .blocks import Forest, borders
 
 Key = tuple[tuple[str | None, ...], bytes]  # values of a stratum, and what is missing

@@ -1,6 +1,5 @@
 """A sum of squares that no k-partition can be below, with the proof."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike
 from ..checks import callable_or_none, whole_number
 from ..errors import InputError
 from ..kernels import engine_for
+from ..kernels.protocol import Progress
 from ._check import as_matrix
 from .loss import safe_unit, sse, sst
 
@@ -21,9 +21,7 @@ _LARGE = 5  # k: of larger sets there is little to gain
 _BROKEN = 0.02  # of 1/k, by which w has to break an inequality that is added
 
 
-def lower_bound(
-    points: ArrayLike, k: int, *, progress: Callable[[float], None] | None = None
-) -> float:
+def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) -> float:
     """Return a sum of squares that the SSE of no partition into groups of k or more is below.
 
     Parameters
@@ -143,7 +141,7 @@ class Relaxation:
         here = np.arange(n)[:, np.newaxis]
         self.add_pairs((np.minimum(here, records) * n + np.maximum(here, records)).reshape(-1))
 
-    def solve(self, progress: Callable[[float], None] | None, rounds: int = _ROUNDS) -> float:
+    def solve(self, progress: Progress | None, rounds: int = _ROUNDS) -> float:
         """The best bound of some rounds, the first without triangles and sets."""
         best, work = self.nearest, 0.0
         most = 3e9 + 2e4 * self.n  # to pass over: some minutes for a million records

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import whole_number
-from ..partition import numbered
+from ..data.labels import numbered
 from ._check import as_labels
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data.labels import numbered
 from ..errors import InputError
-from ..partition import numbered
 from ._check import as_labels, as_matrix
 
 

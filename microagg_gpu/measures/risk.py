@@ -5,7 +5,6 @@ variable are then over its observed values, and a record is linked only with tho
 the same variables.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..checks import callable_or_none
 from ..errors import InputError
 from ..kernels import engine_for
+from ..kernels.protocol import Progress
 from ._check import as_scale
 from .utility import as_pair, deviations, standard_scale, varies
 
@@ -57,7 +57,7 @@ def record_linkage(
     cells: ArrayLike | None = None,
     *,
     scale: ArrayLike | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Linkage:
     """Return the share of published records whose nearest original record is their own.
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..checks import number, whole_number
+from ..data.labels import numbered
 from ..kernels import engine_for
-from ..partition import numbered
-from .common import Progress
+from ..kernels.protocol import Progress
 from .fixed_size import centroid, mdav, vmdav
 from .mst import mst
 from .path import path

@@ -13,8 +13,6 @@ from ..errors import InputError
 HIDDEN = ("points", "k", "engine", "progress", "seed", "story")
 """Parameters of methods that are no options of them."""
 
-Progress = Callable[[float], None]
-
 
 def take_records(points: Any, records: np.ndarray) -> Any:
     """The rows of some records, in the points' own array library."""

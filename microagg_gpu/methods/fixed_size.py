@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import number, one_of
 from ..kernels import engine_for
-from .common import Progress
+from ..kernels.protocol import Progress
 
 _GATHER = ("centroid", "seed")
 

@@ -17,9 +17,9 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..checks import number, one_of, whole_number
+from ..data.labels import labels_from_sizes
 from ..kernels import engine_for
-from ..partition import labels_from_sizes
-from .common import Progress
+from ..kernels.protocol import Progress
 from .path import ORDERS, path_order
 from .univariate import fixed_sizes, ranking
 

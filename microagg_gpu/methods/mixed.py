@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import engine_for
-from .common import Progress
+from ..kernels.protocol import Progress
 
 
 def mixed_mdav(

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..checks import one_of
 from ..kernels import engine_for
-from .common import Progress, take_records
+from ..kernels.protocol import Progress
+from .common import take_records
 
 
 def mst(

@@ -14,9 +14,10 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..checks import one_of
+from ..data.labels import labels_from_sizes, numbered
 from ..kernels import engine_for
-from ..partition import labels_from_sizes, numbered
-from .common import Progress, take_records
+from ..kernels.protocol import Progress
+from .common import take_records
 from .univariate import ranking
 
 # Each order with the most records for which "all" tries it.

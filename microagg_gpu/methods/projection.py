@@ -13,8 +13,9 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from ..checks import one_of
+from ..kernels.protocol import Progress
 from .axes import scores
-from .common import Progress, check_options
+from .common import check_options
 from .genetic import genetic
 from .univariate import fixed, optimal
 from .ward import kward

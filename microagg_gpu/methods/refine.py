@@ -27,8 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..data.labels import numbered
 from ..kernels import engine_for
-from ..partition import numbered
+from ..kernels.protocol import Watch
 from .common import take_records
 
 HOT, COLD = 2.0, 0.02  # first and last temperature, in units of a record's share of the bound
@@ -38,7 +39,6 @@ PLENTY = 100_000  # steps for each record: more are taken only if asked for
 _REGION = 200, 2000  # records: at least and at most; a quarter of all in between
 _LEAST = 1e-9  # a fall of less than this share of a record's mean SSE counts for nothing
 _QUENCH = 30  # steps for each record in the last sweep, at temperature 0
-Watch = Callable[[float, float], None]
 
 
 class Refined(NamedTuple):

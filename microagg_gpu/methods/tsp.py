@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from ..checks import one_of, whole_number
+from ..data.labels import labels_from_groups
 from ..errors import InputError
 from ..kernels import engine_for
-from ..partition import labels_from_groups
-from .common import Progress
+from ..kernels.protocol import Progress
 
 # Four matrices of 8 bytes at the most at one time, with two masks.
 _BYTES_PER_PAIR = 34

@@ -9,9 +9,9 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..checks import one_of
+from ..data.labels import labels_from_sizes
 from ..kernels import engine_for
-from ..partition import labels_from_sizes
-from .common import Progress
+from ..kernels.protocol import Progress
 
 
 def ranking(points: Any, engine: str | None, j: int = 0) -> tuple[np.ndarray, Any]:

@@ -13,8 +13,9 @@ from array_api_compat import array_namespace
 
 from ..checks import one_of
 from ..kernels import engine_for
+from ..kernels.protocol import Progress
 from .axes import scores
-from .common import Progress, take_records
+from .common import take_records
 
 RANKINGS = ("md", "fpc", "sz", "pv")
 

@@ -3,7 +3,7 @@
 All shares are percentages, as the loss is.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,13 @@ from ..checks import (
     shown,
     whole_number,
 )
+from ..data.labels import numbered
 from ..errors import InputError
+from ..kernels.protocol import Progress
 from ..measures._check import as_labels, as_scale
 from ..measures.groups import oversized
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.utility import as_pair, il1s, standard_scale, sums_of_squares
-from ..partition import numbered
 from .texts import summary
 from .variables import densities, structure, variables
 
@@ -48,7 +49,7 @@ def describe(
     alternatives: Sequence[dict[str, Any]] | None = None,
     loss: float | None = None,
     link: Linkage | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return all measures of one protection, ready for `json.dumps` and for `page`.
 

@@ -7,7 +7,7 @@ from strategies import KINDS, make_table
 
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.data.scaling import standardize
-from microagg_gpu.partition import Partition
+from microagg_gpu.pipeline.partition import Partition
 
 RUNS = [(name, options) for name, method in METHODS.items() for options in method.variants] + [
     ("individual", {"inner": "optimal"}),

@@ -1,18 +1,20 @@
 """What microaggregate() and compare() return."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import measures
-from .checks import as_list, as_text, callable_or_none, file_path, mapping
-from .data.columns import NOMINAL, NUMBER, ORDINAL
-from .errors import InputError
-from .least import least_loss
-from .run import Problem
+from .. import measures
+from ..checks import as_list, as_text, callable_or_none, file_path, mapping
+from ..data.columns import NOMINAL, NUMBER, ORDINAL
+from ..errors import InputError
+from ..kernels.protocol import Progress
+from .comparison import named
+from .problem import Problem
+from .refinement import least_loss
 
 
 class Refinement(NamedTuple):
@@ -118,7 +120,7 @@ class Result:
             f"loss={self.loss:.4g}, records={len(self.labels)}, seconds={self.seconds:.3g})"
         )
 
-    def linkage(self, progress: Callable[[float], None] | None = None) -> measures.Linkage:
+    def linkage(self, progress: Progress | None = None) -> measures.Linkage:
         """Share of the published records whose nearest original is their own, ties shared.
 
         Distances are over numbers and ordinal variables, as in the grouping; an intruder sees
@@ -131,7 +133,7 @@ class Result:
             scale=scale[used], progress=progress,
         )  # fmt: skip
 
-    def bound(self, progress: Callable[[float], None] | None = None) -> Bound:
+    def bound(self, progress: Progress | None = None) -> Bound:
         """How far this grouping can be from the best there is: see `measures.lower_bound`.
 
         It takes seconds for thousands of records, a minute for 100,000. For groups of whole
@@ -148,7 +150,7 @@ class Result:
         *,
         made: dict[str, str] | None = None,
         alternatives: Sequence[dict[str, Any]] = (),
-        progress: Callable[[float], None] | None = None,
+        progress: Progress | None = None,
     ) -> dict[str, Any]:
         """What the protection cost and what risk is left, as plain Python values for JSON.
 
@@ -161,7 +163,7 @@ class Result:
         progress : callable, optional
             Called with the fraction done.
         """
-        from .report import describe
+        from ..report import describe
 
         callable_or_none("progress", progress)
         made = mapping("made", made)
@@ -203,8 +205,8 @@ class Result:
         **given
             As for `report`.
         """
-        from .files.atomic import whole_file
-        from .report import page
+        from ..files.atomic import whole_file
+        from ..report import page
 
         unknown = [name for name in given if name not in ("made", "alternatives", "progress")]
         if unknown:
@@ -214,8 +216,8 @@ class Result:
 
     def plot(self, path: str | Path) -> None:
         """Draw the groups. The picture shows the original records: do not publish it."""
-        from .files.atomic import whole_file
-        from .plots import check_plot, plot_groups
+        from ..files.atomic import whole_file
+        from ..plots import check_plot, plot_groups
 
         path = file_path("path", path)
         check_plot(path, self.method)
@@ -241,24 +243,3 @@ class Result:
 def _texts(codes: np.ndarray, known: list[Any]) -> np.ndarray:
     texts = np.array([*map(str, known), "(missing)"], dtype=object)
     return texts[np.where(np.isnan(codes), len(known), codes).astype(np.int64)]
-
-
-def named(method: str, options: dict[str, Any]) -> str:
-    """A method with its options, as 'vmdav gamma=0.5'."""
-    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])
-
-
-class Comparison(list):
-    """Rows: ``k``, ``method``, ``loss``, ``risk``, ``groups``, ``largest``, ``seconds``."""
-
-    def __str__(self) -> str:
-        lines = [
-            f"{'k':>4}  {'method':<32}{'loss %':>9}{'risk %':>9}{'groups':>9}{'largest':>9}"
-            f"{'seconds':>10}"
-        ]
-        for row in self:
-            lines.append(
-                f"{row['k']:>4}  {row['method']:<32}{row['loss']:>9.4f}{row['risk']:>9.3f}"
-                f"{row['groups']:>9}{row['largest']:>9}{row['seconds']:>10.3f}"
-            )
-        return "\n".join(lines)

@@ -1,18 +1,18 @@
 """The least loss: groups that are refined, and a loss that none can be below."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from . import measures
-from .checks import number, whole_number
-from .engines import on_device
-from .errors import InputError
-from .methods.refine import Refined, Watch, refine
-from .run import Problem, check_seed
+from .. import measures
+from ..checks import number, whole_number
+from ..engines import on_device
+from ..errors import InputError
+from ..kernels.protocol import Progress, Watch
+from ..methods.refine import Refined, refine
+from .problem import Problem, check_seed
 
 
 def given_groups(labels: Any, problem: Problem) -> np.ndarray:
@@ -83,7 +83,7 @@ def improve(
         )  # fmt: skip
 
 
-def least_loss(problem: Problem, progress: Callable[[float], None] | None = None) -> float:
+def least_loss(problem: Problem, progress: Progress | None = None) -> float:
     """A loss that no grouping of these records within their cells is below, in percent."""
     if problem.table.mixed:
         raise InputError("the lower bound is for numbers only, not ordinal or nominal columns")

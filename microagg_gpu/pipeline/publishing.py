@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from .data.columns import NOMINAL, NUMBER
+from .. import measures
+from ..data.columns import NOMINAL, NUMBER
+from ..errors import InputError
 from .partition import Partition
+from .problem import Problem
 
 AGGREGATES = ("mean", "median", "trimmed")
 
@@ -182,3 +185,79 @@ class _Groups:
         best = np.lexsort((values[runs], -counts, labels[runs]))
         first = np.searchsorted(labels[runs][best], np.arange(len(self.sizes)))
         return values[runs][best][first]
+
+
+def publish(
+    problem: Problem, parts: list[Partition], how: str, keep_integers: bool
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """What is published for each record, in the units of the data.
+
+    Returns
+    -------
+    published : float array of shape (m, p)
+    exact : dict of integer arrays of shape (m,)
+        The same of variables in `Table.exact` if integers are kept, to the last digit.
+    """
+    kinds, values = problem.table.kinds, problem.values
+    if len(parts) == 1:
+        result = aggregate(parts[0], values, how, kinds, problem.sampling)
+    else:
+        result = np.hstack(
+            [
+                aggregate(part, values[:, [j]], how, kinds[[j]], problem.sampling)
+                for j, part in enumerate(parts)
+            ]
+        )
+    exact: dict[int, np.ndarray] = {}
+    if not keep_integers:
+        return result, exact
+    for j in np.flatnonzero(problem.table.whole & (kinds == NUMBER)).tolist():
+        known = ~np.isnan(values[:, j])
+        if j in problem.table.exact:
+            integers = problem.table.exact[j][problem.cells.kept]
+        elif np.abs(values[known, j]).max(initial=0) > 2**53:  # such as Int128
+            raise InputError(
+                f"column {problem.table.names[j]} holds integers above 2^53 that cannot be kept to "
+                "the last digit here: leave out keep_integers"
+            )
+        else:
+            integers = np.where(known, values[:, j], 0).astype(np.int64)
+        new = aggregate_integers(parts[j % len(parts)], integers, how, problem.sampling)
+        result[known, j] = new[known]
+        if j in problem.table.exact:
+            exact[j] = new
+    return result, exact
+
+
+def loss_of(
+    problem: Problem, labels: np.ndarray, published: np.ndarray, means: bool
+) -> tuple[float, float, float]:
+    """Information loss in percent, SSE and SST, on the scaled variables.
+
+    Parameters
+    ----------
+    labels : int array of shape (m,) or (m, p)
+    published : array of shape (m, p)
+    means : bool
+        Whether the published values are the plain means, so that SSE is that of the groups.
+        Otherwise it is the sum of squared differences between records and what is published.
+    """
+    if means and not problem.table.mixed:
+        points = problem.filled
+        loss = measures.information_loss(points, labels)
+        return loss, measures.sse(points, labels), measures.sst(points)
+    absent = np.isnan(problem.values)
+    sse = sst = 0.0
+    for j, kind in enumerate(problem.table.kinds):
+        known = ~absent[:, j]
+        before, after = problem.values[known, j], published[known, j]
+        if not len(before):
+            continue
+        alone = Partition(np.zeros(len(before), dtype=np.int64), 1)
+        centre = aggregate(alone, before[:, np.newaxis], kinds=np.array([kind]))[:, 0]
+        for_all, for_groups = before - centre, before - after
+        if kind == NOMINAL:
+            for_all, for_groups = for_all != 0, for_groups != 0
+        sse += float(np.square(problem.scale[j] * for_groups).sum())
+        sst += float(np.square(problem.scale[j] * for_all).sum())
+    return 100 * sse / sst if sst > 0 else 0.0, sse, sst

@@ -1,0 +1,1 @@
+"""The way of the data: problem, grouping, partition, publishing, refinement, result."""

@@ -1,0 +1,149 @@
+"""Group the records of each stratum by a method."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from array_api_compat import device as device_of
+
+from ..checks import is_whole, shown
+from ..data.columns import NOMINAL
+from ..engines import on_device
+from ..errors import InputError
+from ..kernels.protocol import Progress
+from ..methods import METHODS
+from ..methods.common import check_options, take_records
+from ..methods.mixed import mixed_mdav
+from .problem import Problem, check_seed
+
+
+def check_method(method: Any) -> str:
+    """Return the name of a method that exists."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"method {shown(method)} is unknown: choose one of {', '.join(METHODS)}")
+    return method
+
+
+def group(
+    problem: Problem,
+    method: str,
+    options: dict[str, Any],
+    engine: str | None,
+    seed: int,
+    progress: Progress | None,
+) -> tuple[np.ndarray, list[str]]:
+    """Group the records of each cell by a method: labels, and what it has to tell."""
+    check_method(method)
+    points, p = problem.points, len(problem.table.names)
+    function = METHODS[method].function
+    given = check_options(method, function, options)
+    if METHODS[method].univariate and p > 1:
+        raise InputError(
+            f"method {method!r} takes one variable and the data have {p}: choose one with "
+            f"columns=, or take method='projection' or 'individual' with inner={method!r}"
+        )
+    if problem.table.mixed and method != "mdav":
+        raise InputError(
+            f"method {method!r} takes numbers only: with ordinal or nominal columns take "
+            "method='mdav', which is MDAV-generic then"
+        )
+    if given.get("variable") is not None:
+        given["variable"] = _variable(given["variable"], problem.table.names)
+    if "seed" in inspect.signature(function).parameters:
+        given["seed"] = check_seed(seed)
+    story: list[str] = []
+    if "story" in inspect.signature(function).parameters:
+        given["story"] = story
+    try:
+        with on_device(points):
+            labels = _each_cell(problem, function, given, engine, progress)
+    except MemoryError as error:
+        detail = f" ({error})" if str(error) else ""
+        raise InputError(
+            f"method {method!r} ran out of memory on {points.shape[0]} records of "
+            f"{p} variables{detail}: protect fewer at a time or choose another method"
+        ) from error
+    return labels, story
+
+
+def _each_cell(
+    problem: Problem,
+    function: Callable[..., np.ndarray],
+    given: dict[str, Any],
+    engine: str | None,
+    progress: Progress | None,
+) -> np.ndarray:
+    cells, kinds, points = problem.cells, problem.table.kinds, problem.points
+    m, p = points.shape
+    weights = np.where(kinds == NOMINAL, problem.scale, 1.0) ** 2
+
+    def one(part: Any, observed: np.ndarray, tell: Progress | None) -> np.ndarray:
+        if problem.table.mixed:
+            return mixed_mdav(
+                part, problem.k, kinds=kinds[observed], weights=weights[observed],
+                engine=engine, progress=tell,
+            )  # fmt: skip
+        inside = dict(given)
+        if inside.get("variable") is not None and len(observed) < p:
+            inside["variable"] = _place(inside["variable"], observed, problem.table.names)
+        if "seconds" in inspect.signature(function).parameters:  # each cell its share of the time
+            default = inspect.signature(function).parameters["seconds"].default
+            inside["seconds"] = inside.get("seconds", default) * part.shape[0] / m
+        return function(part, problem.k, engine=engine, progress=tell, **inside)
+
+    if len(cells.names) == 1 and len(cells.observed[0]) == p:
+        return one(points, cells.observed[0], progress)
+    by_cell = np.argsort(cells.cell, kind="stable")
+    labels = np.zeros((m, p), dtype=np.int64)
+    together = True  # one label for whole records
+    groups = np.zeros(p, dtype=np.int64)  # so far
+    done = 0
+    for rows, observed in zip(
+        np.split(by_cell, np.cumsum(cells.sizes)[:-1]), cells.observed, strict=True
+    ):
+        found = np.zeros((len(rows), p), dtype=np.int64)  # nothing observed: all are alike
+        if len(observed):
+            part = take_records(points, rows)
+            if len(observed) < p:
+                xp = array_namespace(part)
+                part = xp.take(part, xp.asarray(observed, device=device_of(part)), axis=1)
+
+            def tell(fraction: float, done: int = done, size: int = len(rows)) -> None:
+                if progress is not None:
+                    progress((done + fraction * size) / m)
+
+            new = one(part, observed, tell)
+            together = together and new.ndim == 1
+            if new.ndim == 1:
+                found += new[:, np.newaxis]
+            else:
+                found[:, observed] = new
+        labels[rows] = found + groups
+        groups += found.max(axis=0) + 1
+        done += len(rows)
+    return labels[:, 0].copy() if together else labels
+
+
+def _variable(given: Any, names: list[str]) -> int:
+    """The position of a variable, given by its name or position."""
+    if isinstance(given, str):
+        if given not in names:
+            raise InputError(f"variable {shown(given)} is not one of {', '.join(names)}")
+        return names.index(given)
+    if not is_whole(given) or not 0 <= int(given) < len(names):
+        raise InputError(
+            f"variable={shown(given)} names none of the {len(names)} variables: give a name, or a "
+            "position from 0"
+        )
+    return int(given)
+
+
+def _place(variable: int, observed: np.ndarray, names: list[str]) -> int:
+    if variable not in observed:
+        raise InputError(
+            f"variable {names[variable]!r} ranks the records and is missing in some: take another, "
+            "or missing='drop'"
+        )
+    return int(np.searchsorted(observed, variable))
