@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from microagg_gpu import METHODS, InputError, measures, microaggregate
-from microagg_gpu.console import method_options, parse, phases, split
+from microagg_gpu.cli.parsing import method_options, parse, split
+from microagg_gpu.cli.progress import phases
 from microagg_gpu.pipeline.comparison import named
 
 from .experiments_data import CLUSTERS, EXPERIMENTS, KINDS, UB, Row, draw, shown

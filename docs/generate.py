@@ -9,7 +9,7 @@ from pathlib import Path
 from microagg_gpu.kernels import generic
 from numpydoc.docscrape import FunctionDoc
 
-from microagg_gpu.console import defaults
+from microagg_gpu.cli.parsing import defaults
 from microagg_gpu.methods import METHODS
 
 
@@ -68,7 +68,7 @@ def words() -> str:
 
 def command() -> str:
     """The help of the command, as Typer writes it."""
-    typer = [sys.executable, "-m", "typer", "microagg_gpu.cli", "utils", "docs"]
+    typer = [sys.executable, "-m", "typer", "microagg_gpu.cli.app", "utils", "docs"]
     done = subprocess.run(
         [*typer, "--name", "microagg"], capture_output=True, text=True, check=True
     )

@@ -4,7 +4,8 @@ import os
 import sys
 from contextlib import suppress
 
-from . import limits, stopping
+from . import stopping
+from .cli import limits
 
 
 def main() -> None:
@@ -14,7 +15,7 @@ def main() -> None:
     problem = limits.prepare(sys.argv[1:])
     if problem is None:
         try:
-            from .cli import main as run
+            from .cli.app import main as run
         except (ImportError, MemoryError, OSError) as error:
             if not limits.is_want_of_memory(error):
                 raise

@@ -10,7 +10,7 @@ import numpy as np
 from .checks import as_list, comparison_rows, file_path, plain_text
 from .data.labels import numbered
 from .errors import InputError
-from .measures._check import as_labels, as_matrix
+from .measures.checks import as_labels, as_matrix
 
 PALETTE = ("#4269d0", "#ef6f3c", "#3ca951", "#a463f2", "#d9a300", "#e3479b", "#2aa5b8", "#9c6b4e")
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from microagg_gpu.cli import app
+from microagg_gpu.cli.app import app
 
 HEADER = ["id", "name", "turnover", "staff", "note"]
 

@@ -11,7 +11,7 @@ from microagg_gpu.kernels.generic.annealing import Draws
 from strategies import cases, make_table
 
 from microagg_gpu import measures
-from microagg_gpu.methods.refine import neighbour_lists
+from microagg_gpu.methods.annealing import neighbour_lists
 
 
 def random_groups(n, k, rng):

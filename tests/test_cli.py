@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from command import HEADER, in_empty_directory, read, run, write, write_companies  # noqa: F401
 
-import microagg_gpu.cli
+import microagg_gpu.cli.protect
 from microagg_gpu import METHODS, microaggregate
 
 PATIENCE = 600  # seconds that a process may take on a busy machine
@@ -144,7 +144,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         seen.update(given)
         return microaggregate(table, k, method, **given)
 
-    monkeypatch.setattr(microagg_gpu.cli, "microaggregate", spy)
+    monkeypatch.setattr(microagg_gpu.cli.protect, "microaggregate", spy)
     result = run(
         "protect", "in.csv", "-k", 3, "--columns", "turnover,staff",
         "--column-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",
@@ -220,7 +220,7 @@ def test_exit_codes_of_the_process(module):
     write_companies()
     start = [sys.executable, "-m", "microagg_gpu"]
     if not module:
-        start = [sys.executable, "-c", "from microagg_gpu.cli import main; main()"]
+        start = [sys.executable, "-c", "from microagg_gpu.cli.app import main; main()"]
     chosen = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
     good = subprocess.run([*start, *chosen], capture_output=True, text=True)
     assert (good.returncode, good.stderr) == (0, "")
@@ -237,7 +237,8 @@ def test_bar_on_a_terminal_and_stop():
     write_companies()
     code = """
 import time
-import microagg_gpu.cli as cli
+import microagg_gpu.cli.protect as cli
+from microagg_gpu.cli.app import main
 
 def slow(table, k, method, *, progress, **given):
     while True:  # until it is stopped
@@ -245,7 +246,7 @@ def slow(table, k, method, *, progress, **given):
         time.sleep(0.1)
 
 cli.microaggregate = slow
-cli.main()
+main()
 """
     chosen = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
     terminal, end = pty.openpty()
@@ -299,8 +300,8 @@ def test_loss_falls_on_a_terminal_and_ctrl_c_keeps_the_best():
     write_companies(n=300)
     code = """
 from pathlib import Path
-from microagg_gpu.cli import main
-from microagg_gpu.methods.refine import _Search
+from microagg_gpu.cli.app import main
+from microagg_gpu.methods.annealing import _Search
 
 sweep = _Search.sweep
 

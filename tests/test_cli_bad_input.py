@@ -16,7 +16,7 @@ from command import (  # noqa: F401
     write_companies,
 )
 
-import microagg_gpu.cli
+import microagg_gpu.cli.protect
 import microagg_gpu.files.atomic
 from microagg_gpu import microaggregate
 
@@ -165,7 +165,7 @@ def test_output_cannot_be_written(monkeypatch):
 
 def test_full_disk_leaves_nothing():
     write_companies(n=2000)
-    code = "import resource, sys; from microagg_gpu.cli import main; "
+    code = "import resource, sys; from microagg_gpu.cli.app import main; "
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); main()"
     arguments = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
     done = command(code + limit, *arguments)
@@ -184,7 +184,7 @@ def test_failed_check_leaves_nothing(monkeypatch):
         place = table.column_names.index("staff")
         return replace(result, protected=result.protected.set_column(place, "staff", [values]))
 
-    monkeypatch.setattr(microagg_gpu.cli, "microaggregate", wrong)
+    monkeypatch.setattr(microagg_gpu.cli.protect, "microaggregate", wrong)
     with pytest.raises(RuntimeError, match="1 records are alike in the file, not k=3"):
         run("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
     assert os.listdir() == ["in.csv"]

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from command import in_empty_directory, process, read, refuse, run, write  # noqa: F401
 
-import microagg_gpu.cli
-import microagg_gpu.targets
+import microagg_gpu.cli.protect
+import microagg_gpu.cli.writing
 
 HEADER = ["id", "region", "size", "w", "turnover", "staff", "exports"]
 AMOUNTS = "turnover,staff,exports"
@@ -250,7 +250,7 @@ def test_a_failed_report_leaves_nothing(rows, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(microagg_gpu.targets, "page", fail)
+    monkeypatch.setattr(microagg_gpu.cli.writing, "page", fail)
     result = run(
         "protect", "in.csv", "-k", 4, "--columns", "staff", "-o", "out.csv", "--report", "r.html"
     )

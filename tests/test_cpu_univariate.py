@@ -20,8 +20,8 @@ from strategies import KINDS, cases, make_table
 
 from microagg_gpu import METHODS
 from microagg_gpu.data.labels import labels_from_groups, numbered
+from microagg_gpu.methods.ranked import ranking
 from microagg_gpu.methods.tsp import groups_from_counts, path_counts
-from microagg_gpu.methods.univariate import ranking
 from microagg_gpu.pipeline.partition import Partition
 
 

@@ -28,7 +28,7 @@ from traces import CHOICES, SECRET, survey, traces, uncompressed
 from microagg_gpu import InputError, measures
 from microagg_gpu import microaggregate as alone
 from microagg_gpu.distributed import api, microaggregate, sources
-from microagg_gpu.distributed.job import Job
+from microagg_gpu.distributed.phases import Job
 
 VARIABLES = ["a", "b", "c"]
 

@@ -20,7 +20,7 @@ from command import (  # noqa: F401
     write_companies,
 )
 
-import microagg_gpu.cli
+import microagg_gpu.cli.protect
 import microagg_gpu.files.atomic
 from microagg_gpu.errors import InputError
 from microagg_gpu.files.atomic import Outputs, Temporary, whole_file
@@ -38,13 +38,13 @@ def source():
 
 def in_the_meantime(monkeypatch, act):
     """Do something after the data file was written under its temporary name."""
-    verify = microagg_gpu.cli.verify
+    verify = microagg_gpu.cli.protect.verify
 
     def later(*arguments):
         act()
         return verify(*arguments)
 
-    monkeypatch.setattr(microagg_gpu.cli, "verify", later)
+    monkeypatch.setattr(microagg_gpu.cli.protect, "verify", later)
 
 
 # An output is never replaced without --force
@@ -203,14 +203,15 @@ def test_signals_while_the_output_gets_its_name(source, name):
 def test_signals_during_the_work(source, name, moment):
     code = f"""
 import os, signal
-import microagg_gpu.cli as cli
+import microagg_gpu.cli.protect as cli
+from microagg_gpu.cli.app import main
 real = cli.{moment}
 def stopped(*arguments, **given):
     result = real(*arguments, **given)
     os.kill(os.getpid(), signal.{name})
     return result
 cli.{moment} = stopped
-cli.main()
+main()
 """
     done = command(code, *CHOSEN)
     assert done.returncode == 128 + getattr(signal, name), done.stderr
@@ -223,11 +224,12 @@ def test_a_signal_while_python_runs_a_text(source):
     """As libraries do when they compile: Python would end itself by SIGINT in the end."""
     code = """
 import signal
-import microagg_gpu.cli as cli
+import microagg_gpu.cli.protect as cli
+from microagg_gpu.cli.app import main
 def stopped(*arguments, **given):
     exec("signal.raise_signal(signal.SIGTERM)\\nwhile True: pass", {"signal": signal})
 cli.microaggregate = stopped
-cli.main()
+main()
 """
     Path("run.py").write_text(code)
     done = subprocess.run(
@@ -241,7 +243,7 @@ def test_a_signal_in_a_callback_of_a_library(source):
     """As while LLVM compiles: Python drops what is raised there."""
     code = """
 import ctypes, signal
-import microagg_gpu.cli as cli
+import microagg_gpu.cli.protect as cli
 from microagg_gpu.__main__ import main
 @ctypes.CFUNCTYPE(None)
 def callback():
@@ -262,7 +264,7 @@ main()
 @posix
 @pytest.mark.parametrize(
     ("name", "library"),
-    [("SIGINT", "numpy"), ("SIGINT", "typer"), ("SIGTERM", "microagg_gpu.cli"),
+    [("SIGINT", "numpy"), ("SIGINT", "typer"), ("SIGTERM", "microagg_gpu.cli.app"),
      ("SIGHUP", "microagg_gpu.api")],
 )  # fmt: skip
 def test_signals_while_the_command_starts(source, name, library):
@@ -286,7 +288,7 @@ main()
 def test_after_the_result_a_signal_changes_nothing(source):
     code = """
 import os, signal
-import microagg_gpu.console as console
+import microagg_gpu.cli.console as console
 from microagg_gpu.__main__ import main
 ignore = console.stopping.ignore
 def ignored():
@@ -306,13 +308,14 @@ def test_nohup_is_respected(source):
     code = """
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-import microagg_gpu.cli as cli
+import microagg_gpu.cli.protect as cli
+from microagg_gpu.cli.app import main
 real = cli.read_file
 def hang_up(*arguments, **given):
     os.kill(os.getpid(), signal.SIGHUP)
     return real(*arguments, **given)
 cli.read_file = hang_up
-cli.main()
+main()
 """
     done = command(code, *CHOSEN)
     assert (done.returncode, done.stderr) == (0, "")

@@ -14,7 +14,7 @@ from microagg_gpu import InputError, measures, microaggregate
 from microagg_gpu.data.labels import labels_from_sizes
 from microagg_gpu.methods.genetic import genetic
 from microagg_gpu.methods.path import ORDERS, path_order
-from microagg_gpu.methods.univariate import fixed_sizes
+from microagg_gpu.methods.ranked import fixed_sizes
 
 
 @given(st.sampled_from(KINDS), st.integers(1, 40), st.integers(1, 30), st.integers(1, 5), st.data())

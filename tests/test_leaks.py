@@ -102,7 +102,7 @@ def test_temporary_files_hold_nothing_more(monkeypatch, target):
             seen.append(traces(path.read_bytes()))
         return verify(*given)
 
-    monkeypatch.setattr("microagg_gpu.cli.verify", look)
+    monkeypatch.setattr("microagg_gpu.cli.protect.verify", look)
     done = run("protect", "in.parquet", *OPTIONS, "--drop", "name,tags", "-o", target)
     assert done.exit_code == 0, done.output
     assert seen == [[]]

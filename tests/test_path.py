@@ -15,7 +15,7 @@ from strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, microaggregate
 from microagg_gpu.data.labels import labels_from_sizes
 from microagg_gpu.methods.path import ORDERS, path, path_order
-from microagg_gpu.methods.univariate import fixed_sizes, optimal
+from microagg_gpu.methods.ranked import fixed_sizes, optimal
 
 ENGINES = [generic, cpu]
 

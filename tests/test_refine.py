@@ -16,9 +16,9 @@ from microagg_gpu.kernels import cpu, generic
 from strategies import KINDS, cases, make_table
 
 from microagg_gpu import InputError, measures, microaggregate, refine
+from microagg_gpu.methods.annealing import neighbour_lists
+from microagg_gpu.methods.annealing import refine as refine_points
 from microagg_gpu.methods.best import best
-from microagg_gpu.methods.refine import neighbour_lists
-from microagg_gpu.methods.refine import refine as refine_points
 
 TINY = 1e-9
 

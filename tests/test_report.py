@@ -12,7 +12,7 @@ from microagg_gpu.datasets import toy
 from microagg_gpu.errors import InputError
 from microagg_gpu.measures import information_loss, ssa, sse, weight_changes
 from microagg_gpu.report import describe, page
-from microagg_gpu.report.texts import fixed, number, percent
+from microagg_gpu.report.wording import fixed, number, percent
 
 NAN = np.nan
 EVIL = ["<script>alert(1)</script>", "\"quoted\" & 'single'", "</style></svg>", "a\x00&amp;b"]

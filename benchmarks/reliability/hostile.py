@@ -13,7 +13,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from microagg_gpu.cli import app
+from microagg_gpu.cli.app import app
 
 from .hostile_files import LINES, MAKERS
 from .outcome import Outcome

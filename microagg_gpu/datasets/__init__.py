@@ -1,6 +1,6 @@
 """Data of the papers: simulated clusters, printed toy examples, the three reference files."""
 
-from .files import Dataset, fetch
+from .reference import Dataset, fetch
 from .simulated import clusters, simulated
 from .toy import toy
 

@@ -34,10 +34,10 @@ from ..pipeline.grouping import check_method
 from ..pipeline.problem import Weights, check_k, check_seed, check_weights
 from ..pipeline.publishing import AGGREGATES
 from .failures import clear_cluster_errors, tried_twice
-from .job import Job, Progress
-from .scales import published_cells, scale_of
+from .moments import published_cells, scale_of
+from .phases import Job, Progress
 from .sources import Files, Frames, Paths, whole_folder
-from .tasks import How, Returned, Roles
+from .worker import How, Returned, Roles
 
 
 @dataclass(frozen=True, repr=False)

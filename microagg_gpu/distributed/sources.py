@@ -20,7 +20,7 @@ from ..errors import InputError, reason
 from ..files.atomic import place_folder, real_target, temporary_folder
 from ..files.data_file import DataFile, verify, write_file
 from ..files.formats import native_file, read_table
-from .tasks import How, Returned, Roles
+from .worker import How, Returned, Roles
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 

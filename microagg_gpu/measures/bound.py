@@ -9,7 +9,7 @@ from ..checks import callable_or_none, whole_number
 from ..errors import InputError
 from ..kernels import engine_for
 from ..kernels.protocol import Progress
-from ._check import as_matrix
+from .checks import as_matrix
 from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import whole_number
 from ..data.labels import numbered
-from ._check import as_labels
+from .checks import as_labels
 
 
 class Oversized(NamedTuple):

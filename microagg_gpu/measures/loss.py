@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..data.labels import numbered
 from ..errors import InputError
-from ._check import as_labels, as_matrix
+from .checks import as_labels, as_matrix
 
 
 def sst(points: ArrayLike) -> float:

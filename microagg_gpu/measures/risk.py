@@ -14,7 +14,7 @@ from ..checks import callable_or_none
 from ..errors import InputError
 from ..kernels import engine_for
 from ..kernels.protocol import Progress
-from ._check import as_scale
+from .checks import as_scale
 from .utility import as_pair, deviations, standard_scale, varies
 
 

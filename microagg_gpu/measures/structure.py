@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import whole_number
-from ._check import as_matrix, same_shape
+from .checks import as_matrix, same_shape
 
 
 class FirstComponent(NamedTuple):

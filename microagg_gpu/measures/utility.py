@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ._check import as_numbers, as_scale
+from .checks import as_numbers, as_scale
 from .structure import _correlations
 
 

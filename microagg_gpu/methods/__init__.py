@@ -11,8 +11,8 @@ from .genetic import genetic
 from .mst import mst
 from .path import path
 from .projection import individual, projection
+from .ranked import fixed, optimal
 from .tsp import tsp
-from .univariate import fixed, optimal
 from .ward import kward
 
 

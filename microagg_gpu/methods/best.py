@@ -11,11 +11,11 @@ from ..checks import number, whole_number
 from ..data.labels import numbered
 from ..kernels import engine_for
 from ..kernels.protocol import Progress
+from .annealing import refine, sum_of_squares
 from .fixed_size import centroid, mdav, vmdav
 from .mst import mst
 from .path import path
-from .refine import refine, sum_of_squares
-from .univariate import optimal
+from .ranked import optimal
 
 _SHARE = 0.2  # of the time, for constructive methods
 _MANY = 50_000  # records above which only the quickest of them runs: annealing forgets its start

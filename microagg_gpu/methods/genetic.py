@@ -21,7 +21,7 @@ from ..data.labels import labels_from_sizes
 from ..kernels import engine_for
 from ..kernels.protocol import Progress
 from .path import ORDERS, path_order
-from .univariate import fixed_sizes, ranking
+from .ranked import fixed_sizes, ranking
 
 
 def genetic(

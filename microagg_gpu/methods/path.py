@@ -18,7 +18,7 @@ from ..data.labels import labels_from_sizes, numbered
 from ..kernels import engine_for
 from ..kernels.protocol import Progress
 from .common import take_records
-from .univariate import ranking
+from .ranked import ranking
 
 # Each order with the most records for which "all" tries it.
 ORDERS = {

@@ -17,7 +17,7 @@ from ..kernels.protocol import Progress
 from .axes import scores
 from .common import check_options
 from .genetic import genetic
-from .univariate import fixed, optimal
+from .ranked import fixed, optimal
 from .ward import kward
 
 INNER: dict[str, Callable[..., np.ndarray]] = {

@@ -11,7 +11,7 @@ from ..checks import number, whole_number
 from ..engines import on_device
 from ..errors import InputError
 from ..kernels.protocol import Progress, Watch
-from ..methods.refine import Refined, refine
+from ..methods.annealing import Refined, refine
 from .problem import Problem, check_seed
 
 

@@ -1,6 +1,6 @@
 """The report of one protection: its content as plain values, and as one HTML file."""
 
 from .content import describe
-from .page import page
+from .html import page
 
 __all__ = ["describe", "page"]

@@ -23,12 +23,12 @@ from ..checks import (
 from ..data.labels import numbered
 from ..errors import InputError
 from ..kernels.protocol import Progress
-from ..measures._check import as_labels, as_scale
+from ..measures.checks import as_labels, as_scale
 from ..measures.groups import oversized
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.utility import as_pair, il1s, standard_scale, sums_of_squares
-from .texts import summary
 from .variables import densities, structure, variables
+from .wording import summary
 
 SHOWN_CATEGORIES = 12
 SHOWN_SIZES = 40

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from . import drawing
+from . import svg
 from .tables import Column, facts, table
 from .terms import TERMS
-from .texts import DASH, fixed, number, percent
+from .wording import DASH, fixed, number, percent
 
 DRAWN = 30  # rows of a picture
 
@@ -48,9 +48,7 @@ def utility(content: dict[str, Any]) -> str:
     if not lost:
         return facts(rows, numbers=True)
     more = _more(len(lost), DRAWN)
-    picture = drawing.bars(
-        "Information loss by variable", "information loss in percent", lost[:DRAWN]
-    )
+    picture = svg.bars("Information loss by variable", "information loss in percent", lost[:DRAWN])
     return (
         f'<div class="pair"><div>{facts(rows, numbers=True)}</div>'
         f"{_figure('Loss by variable', more, picture, 'wide')}</div>"
@@ -64,7 +62,7 @@ def variables(content: dict[str, Any]) -> str:
     if content["densities"]:
         more = _more(sum(row["loss"] is not None for row in rows), len(content["densities"]))
         pictures = "".join(
-            _figure(row["name"], "", drawing.densities(row)) for row in content["densities"]
+            _figure(row["name"], "", svg.densities(row)) for row in content["densities"]
         )
         parts.append(
             f"<h3>Densities before and after{', ' * bool(more)}{more}</h3>"
@@ -178,7 +176,7 @@ def correlations(content: dict[str, Any]) -> str:
         ("Change", "on its own scale", "Change of the correlations", change, max(top, 0.01)),
     ]
     pictures = "".join(
-        _figure(name, note, drawing.heat_map(title, shown, values, most))
+        _figure(name, note, svg.heat_map(title, shown, values, most))
         for name, note, title, values, most in maps
     )
     mean = content["correlation_discrepancies"]
@@ -235,7 +233,7 @@ def groups(content: dict[str, Any]) -> str:
         rows.append(("Of 2k or more", percent(large["share"])))
         if large["share"]:
             rows.append(("Their mean size", fixed(large["mean_size"], 1)))
-    picture = drawing.histogram(
+    picture = svg.histogram(
         "Number of groups by size", content["group_sizes"], (f"{unit} in the group", "groups")
     )
     return (
@@ -291,14 +289,12 @@ def alternatives(content: dict[str, Any]) -> str:
     chosen = {"loss": content["loss"], "risk": content["risk"]["linkage"]}
     sizes = sorted({row["k"] for row in rows if None not in (row["loss"], row["risk"])})
     marks = "".join(
-        f"<span>{drawing.mark_sample(i)}k\N{THIN SPACE}=\N{THIN SPACE}{k}</span>"
+        f"<span>{svg.mark_sample(i)}k\N{THIN SPACE}=\N{THIN SPACE}{k}</span>"
         for i, k in enumerate(sizes)
     )
     picture = ""
     if chosen["risk"] is not None and sizes:
-        drawn = _figure(
-            "Risk and loss", "lower left is better", drawing.risk_map(rows, chosen), "map"
-        )
+        drawn = _figure("Risk and loss", "lower left is better", svg.risk_map(rows, chosen), "map")
         picture = f'{drawn}<div class="legend">{marks}</div>'
     columns = [
         Column("method", left=True),

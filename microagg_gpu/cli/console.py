@@ -1,36 +1,21 @@
 """What the command ``microagg`` shows on the terminal, and how it reads its options."""
 
-import csv
 import errno
-import inspect
 import io
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO, cast
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskID,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from typer.core import TyperCommand
 
-from . import stopping
-from .errors import DataWarning, InputError, reason
+from .. import stopping
+from ..errors import DataWarning, InputError, reason
 from .limits import is_want_of_memory
-from .methods import METHODS
-
-Tell = Callable[..., None]  # with the fraction done, and while refining the loss
 
 
 @contextmanager
@@ -173,133 +158,3 @@ def _as_options(message: str) -> str:
         ),
         message,
     )
-
-
-class Phases:
-    """The phases of a run, one after the other, each with a bar on the terminal."""
-
-    def __init__(self, bar: Progress | None) -> None:
-        self._bar = bar
-
-    @contextmanager
-    def __call__(self, what: str) -> Iterator[Tell | None]:
-        """Show a phase while it lasts; yield what moves its bar."""
-        if self._bar is None:
-            yield None
-            stopping.check()
-            return
-        task = self._bar.add_task(what, total=None)
-
-        def tell(fraction: float, loss: float | None = None) -> None:
-            text = what if loss is None else f"{what}, loss {loss:.4f} %"
-            self._move(task, fraction, text)
-
-        yield tell
-        stopping.check()
-        self._move(task, 1.0)
-
-    def close(self) -> None:
-        """Take the bars off the terminal, before results are printed there."""
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _move(self, task: TaskID, fraction: float, text: str | None = None) -> None:
-        if self._bar is not None:
-            self._bar.update(task, total=1.0, completed=fraction, description=text)
-
-
-@contextmanager
-def phases() -> Iterator[Phases]:
-    """Bars on the terminal, which go when the work is done; none where there is no terminal."""
-    console = Console(stderr=True, markup=False, emoji=False)
-    if not (sys.stderr.isatty() and console.is_interactive):
-        yield Phases(None)
-        return
-    with Progress(
-        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
-        TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-        console=console, transient=True,
-    ) as bar:  # fmt: skip
-        yield Phases(bar)
-
-
-# Reading options
-
-
-def split(text: str | None) -> list[str]:
-    """Split a list at its commas; a name that holds one is put in quotation marks."""
-    if not text:
-        return []
-    try:
-        return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
-    except csv.Error:  # a line break
-        raise InputError(f"{text!r} cannot be read as a list: separate names by commas") from None
-
-
-def parse(name: str, kind: type, text: str) -> Any:
-    """A value of the given type from its text."""
-    try:
-        if kind is bool:
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-                text.casefold()
-            ]
-        return kind(text)
-    except (KeyError, ValueError):
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-        raise InputError(f"{name}={text!r} is not {wanted}") from None
-
-
-def column_weights(text: str | None) -> list[float] | dict[str, float] | None:
-    """Weights in order, '1,2', or by name, 'staff=2'."""
-    if text is None:
-        return None
-    pairs = [part.rpartition("=") for part in split(text)]
-    if all(name for name, _, _ in pairs):
-        return {name.strip(): parse("weight", float, weight) for name, _, weight in pairs}
-    return [parse("weight", float, part) for part in split(text)]
-
-
-def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
-    """Ordinal columns from 'size=small<medium<large', or a list of columns of numbers."""
-    found: dict[str, list[str] | None] = {}
-    for one in given:
-        if "<" in one and "=" in one:
-            name, _, order = one.partition("=")
-            found[name.strip()] = [category.strip() for category in order.split("<")]
-        else:
-            found |= dict.fromkeys(split(one))
-    return found
-
-
-def defaults(method: str) -> dict[str, Any]:
-    """Options of a method and their defaults."""
-    hidden = ("points", "k", "engine", "progress", "seed", "story")
-    parameters = inspect.signature(METHODS[method].function).parameters.values()
-    return {
-        p.name: p.default for p in parameters if p.name not in hidden and p.kind != p.VAR_KEYWORD
-    }
-
-
-def method_options(method: str, pairs: Sequence[str], taken: Sequence[str]) -> dict[str, Any]:
-    """Options of a method from NAME=VALUE, each of the type that its default has."""
-    known = defaults(method) if method in METHODS else {}
-    options = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not (name and equals):
-            raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
-        if name in taken:
-            how = f"--{name}" if len(name) > 1 else f"-{name}"
-            raise InputError(f"{name!r} is no option of a method: give it as {how}, if at all")
-        default = known.get(name)
-        options[name] = _guess(text) if default is None else parse(name, type(default), text)
-    return options
-
-
-def _guess(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .files.atomic import Outputs
-from .files.formats import check_target
-from .report import page
+from ..files.atomic import Outputs
+from ..files.formats import check_target
+from ..report import page
 
 
 def check_targets(sources: list[Path], targets: list[Path | None], force: bool) -> list[Path]:

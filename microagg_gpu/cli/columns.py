@@ -6,10 +6,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .console import orders, split
-from .errors import InputError, values_are
-from .files.data_file import DataFile
-from .pipeline.result import Result
+from ..errors import InputError, values_are
+from ..files.data_file import DataFile
+from ..pipeline.result import Result
+from .parsing import orders, split
 
 
 def find_roles(

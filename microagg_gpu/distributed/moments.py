@@ -4,7 +4,7 @@ import numpy as np
 
 from ..errors import InputError, values_are
 from ..pipeline.problem import Weights, check_weights
-from .tasks import Described, Key, Roles, Scale, together
+from .worker import Described, Key, Roles, Scale, together
 
 
 def published_cells(

@@ -5,7 +5,7 @@ from html import escape
 from math import ceil, floor, log10
 from typing import Any
 
-from .texts import fixed, minus, number, percent
+from .wording import fixed, minus, number, percent
 
 WIDE = 440
 

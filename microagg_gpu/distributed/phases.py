@@ -1,4 +1,4 @@
-"""The phases of records on their way through a Dask cluster, each a set of tasks."""
+"""The phases of records on their way through a Dask cluster, each a set of worker."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -12,10 +12,10 @@ from dask import delayed
 from distributed import Client, as_completed, futures_of
 
 from ..errors import InputError
-from . import tasks
+from . import worker
 from .blocks import Forest, balance, plan
 from .sources import Files, Frames
-from .tasks import Described, How, Key, Roles
+from .worker import Described, How, Key, Roles
 
 Progress = Callable[[str, float], None]
 _RETRIES = 2  # of a task that fails, as by a network
@@ -59,7 +59,7 @@ class Job:
     def describe(self, keep_integers: bool) -> list[Described]:
         """Count, and take the moments of the variables."""
         work = [
-            delayed(tasks.describe)(part, self.roles, where, keep_integers)
+            delayed(worker.describe)(part, self.roles, where, keep_integers)
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
         found = self.gather("reading", work)
@@ -70,7 +70,7 @@ class Job:
 
     def _records(self, codes: dict[Key, int]) -> list[Any]:
         return [
-            delayed(tasks.records)(part, self.roles, where, number, codes)
+            delayed(worker.records)(part, self.roles, where, number, codes)
             for number, (part, where) in enumerate(zip(self.parts, self.source.where, strict=True))
         ]
 
@@ -82,10 +82,10 @@ class Job:
         total = int(counts.sum())
         step = max(1, total // min(-(-total // size) * _SAMPLED[0], _SAMPLED[1]))
         records = self._records(codes)
-        some = self.gather("sampling", [delayed(tasks.sample)(r, how, step) for r in records])
+        some = self.gather("sampling", [delayed(worker.sample)(r, how, step) for r in records])
         cells, points = (np.concatenate(part) for part in zip(*some, strict=True))
         forest = plan(cells, points, counts, size, 2 * how.k)
-        found = self.gather("dividing", [delayed(tasks.count)(r, how, forest) for r in records])
+        found = self.gather("dividing", [delayed(worker.count)(r, how, forest) for r in records])
         return balance(forest, sum(found), size, 2 * how.k)
 
     def protect(
@@ -93,26 +93,26 @@ class Job:
     ) -> tuple[list[Any], int, np.ndarray]:
         """Published records, how many of them were repaired, and the sizes of all groups."""
         roles = self.roles
-        placed = [delayed(tasks.place)(part, how, forest) for part in self._records(codes)]
-        blocks = _moved(placed, tasks.empty(roles, "block"), "block", forest.blocks)
+        placed = [delayed(worker.place)(part, how, forest) for part in self._records(codes)]
+        blocks = _moved(placed, worker.empty(roles, "block"), "block", forest.blocks)
         grouped = self.keep(
             f"{how.method} in {forest.blocks} blocks",
-            [delayed(tasks.group_block)(part, how, forest, roles) for part in blocks],
+            [delayed(worker.group_block)(part, how, forest, roles) for part in blocks],
         )
         repaired = 0
         every = not (how.steps and len(forest.child))
-        new = [delayed(tasks.publish_rest)(part, how, roles, every) for part in grouped]
+        new = [delayed(worker.publish_rest)(part, how, roles, every) for part in grouped]
         if not every:
             second, repaired = self._meetings(grouped, how, forest, size)
             if repaired:
-                near = [delayed(tasks.to_border)(part, how, second) for part in grouped]
-                meta = tasks.empty(roles, "block", "group", "meets")
+                near = [delayed(worker.to_border)(part, how, second) for part in grouped]
+                meta = worker.empty(roles, "block", "group", "meets")
                 new += [
-                    delayed(tasks.repair)(part, how, forest.blocks, roles)
+                    delayed(worker.repair)(part, how, forest.blocks, roles)
                     for part in _moved(near, meta, "meets", second.blocks)
                 ]
         new = self.keep("repairing borders" if repaired else "publishing", new)
-        sizes = dict(self.gather("counting groups", [delayed(tasks.group_sizes)(p) for p in new]))
+        sizes = dict(self.gather("counting groups", [delayed(worker.group_sizes)(p) for p in new]))
         groups = [len(sizes.get(block, ())) for block in range(max(sizes) + 1)]
         self.offsets = np.cumsum([0, *groups])  # what to add to a block's numbers of groups
         return new, repaired, np.concatenate(list(sizes.values()))
@@ -121,7 +121,7 @@ class Job:
         self, grouped: list[Any], how: How, forest: Forest, size: int
     ) -> tuple[Forest, int]:
         """Blocks in which groups from both sides of a cut meet, and of how many records."""
-        work = [delayed(tasks.at_borders)(part, how, how.k) for part in grouped]
+        work = [delayed(worker.at_borders)(part, how, how.k) for part in grouped]
         some = self.gather("looking at borders", work)
         counts = np.bincount(
             np.concatenate([near for near, _ in some]), minlength=len(forest.child)
@@ -132,10 +132,10 @@ class Job:
 
     def give_back(self, how: How, codes: dict[Key, int], new: list[Any]) -> list[Any]:
         """Tasks for what is published of each partition, in its order."""
-        meta = tasks.published_empty(self.roles)
+        meta = worker.published_empty(self.roles)
         back = self.keep("returning", _moved(new, meta, "partition", len(self.parts)))
         return [
-            delayed(tasks.returned)(part, one, self.roles, how, where, codes, self.offsets)
+            delayed(worker.returned)(part, one, self.roles, how, where, codes, self.offsets)
             for part, one, where in zip(self.parts, back, self.source.where, strict=True)
         ]
 
@@ -145,11 +145,11 @@ class Job:
 
     def count(self, frames: list[Any], seen: Roles) -> int:
         """The least number of records that are alike in what is published."""
-        hashed = [delayed(tasks.hashes)(frame, seen.used) for frame in frames]
-        moved = _frame(hashed, tasks.hashes_empty()).shuffle(
+        hashed = [delayed(worker.hashes)(frame, seen.used) for frame in frames]
+        moved = _frame(hashed, worker.hashes_empty()).shuffle(
             on="hash", npartitions=len(frames), shuffle_method=_shuffle()
         )
-        work = [delayed(tasks.alike)(part) for part in moved.to_delayed()]
+        work = [delayed(worker.alike)(part) for part in moved.to_delayed()]
         return min(self.gather("counting k", work))
 
 

@@ -1,9 +1,6 @@
 """What the command ``microagg`` prints: results, comparisons, groups, methods, versions."""
 
-import os
-import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from math import floor
 from pathlib import Path
 from typing import Any
@@ -14,11 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from .console import defaults
-from .engines import gpu_available, usable_engines
-from .methods import METHODS
-from .pipeline.comparison import Comparison, named
-from .pipeline.result import Bound, Result
+from ..pipeline.comparison import Comparison, named
+from ..pipeline.result import Bound, Result
 
 
 def stdout() -> Console:
@@ -147,22 +141,6 @@ def show_comparison(rows: Comparison) -> None:
     )
 
 
-def show_methods() -> None:
-    """Print the table of methods."""
-    table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("published", min_width=16)
-    for name, width in (("time", 12), ("groups", 8), ("d", 3)):
-        table.add_column(name, max_width=width)
-    table.add_column("options", no_wrap=True, min_width=19)
-    table.padding = (0, 1, 0, 0)
-    for name, method in METHODS.items():
-        options = "\n".join(f"{option}={value}" for option, value in defaults(name).items())
-        variables = "1" if method.univariate else "any"
-        table.add_row(name, method.paper, method.cost, method.sizes, variables, options)
-    stdout().print(table)
-    stdout().print("n records of d variables; options are given as --option NAME=VALUE")
-
-
 def show_groups(groups: pa.Table, names: Sequence[str], k: int) -> bool:
     """Print whether a file is k-anonymous and its smallest groups; return whether it is.
 
@@ -196,39 +174,3 @@ def show_groups(groups: pa.Table, names: Sequence[str], k: int) -> bool:
     stdout().print(f"{verdict} The smallest groups:")
     stdout().print(table)
     return not few.any()
-
-
-def show_info() -> None:
-    """Print versions, engines, devices and threads."""
-    table = Table(box=None, show_header=False)
-    table.add_row("python", platform.python_version())
-    libraries = ("numpy", "array-api-compat", "narwhals", "numba", "numba-cuda", "cupy", "torch")
-    for name in ("microagg-gpu", *libraries, "dask", "pyarrow", "pandas", "polars", "scikit-learn"):
-        table.add_row(name, _version(name))
-    table.add_row("engines", ", ".join(usable_engines()))
-    table.add_row("processor cores", str(os.cpu_count()))
-    table.add_row("threads", os.environ.get("NUMBA_NUM_THREADS", str(_cores())))
-    table.add_row("GPU", _gpus() if gpu_available() else "none found")
-    stdout().print(table)
-
-
-def _cores() -> int:
-    """Cores that this process may use, which are the threads that Numba takes."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _version(name: str) -> str:
-    # CuPy's packages are named after the version of CUDA.
-    for package in ["cupy", "cupy-cuda12x", "cupy-cuda13x"] if name == "cupy" else [name]:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
-    return "not installed"
-
-
-def _gpus() -> str:
-    from cupy.cuda import runtime
-
-    found = [runtime.getDeviceProperties(i)["name"] for i in range(runtime.getDeviceCount())]
-    return ", ".join(name.decode() for name in found)

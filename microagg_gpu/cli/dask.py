@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from .console import Phases
-from .errors import InputError
-from .files.atomic import temporary_folder
-from .printed import show_parts
+from ..errors import InputError
+from ..files.atomic import temporary_folder
+from .output import show_parts
+from .progress import Phases
 
 
 def one_file(sources: Sequence[Path]) -> Path:
@@ -58,7 +58,7 @@ def protect_parts(
         Arguments of `microagg_gpu.distributed.microaggregate`.
     """
     try:
-        from . import distributed
+        from .. import distributed
     except ImportError as error:
         raise InputError(str(error)) from None
     with ExitStack() as bars, _client(workers, scheduler, output) as client:

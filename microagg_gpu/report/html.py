@@ -7,7 +7,7 @@ from ..checks import shown
 from ..errors import InputError
 from . import sections
 from .style import STYLE
-from .texts import count, percent
+from .wording import count, percent
 
 WARNING = (
     "This report shows facts about the original records. It is for those who protect the data, "

@@ -1,0 +1,59 @@
+"""The command ``microagg``: files in, protected files and reports out; no logic of its own."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from .. import stopping
+from . import check, compare, info, protect, report
+from .console import Command, safe_streams
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="""Protect records about people and companies by microaggregation.
+
+    Records are put in groups of at least k that are alike, and each is published as the mean of
+    its group: nobody stands out among fewer than k. What is lost is measured: 0 % is nothing,
+    100 % is everything but the means.""",
+    epilog="""Start with the method that loses least on your data, protect, look at the report:
+
+    `microagg compare companies.csv -k 5 --columns turnover,staff`
+
+    `microagg protect companies.csv -k 5 --columns turnover,staff --by region --drop id
+    -o protected.csv --report report.html`
+
+    `microagg check protected.csv -k 5 --columns region,turnover,staff`""",
+)  # fmt: skip
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"microagg {version('microagg-gpu')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _microagg(
+    show: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+app.command(cls=Command, epilog=protect.EXAMPLES)(protect.protect)
+app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.compare_methods)
+app.command(cls=Command, epilog=check.EXAMPLES)(check.check)
+app.command(cls=Command, epilog=report.EXAMPLES)(report.report)
+app.command("methods")(info.list_methods)
+app.command()(info.info)
+
+
+def main() -> None:
+    """Run the command."""
+    stopping.listen()
+    with safe_streams():
+        app(prog_name="microagg")

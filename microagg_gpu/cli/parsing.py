@@ -1,0 +1,88 @@
+"""Texts of options as values."""
+
+import csv
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import InputError
+from ..methods import METHODS
+
+
+def split(text: str | None) -> list[str]:
+    """Split a list at its commas; a name that holds one is put in quotation marks."""
+    if not text:
+        return []
+    try:
+        return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error:  # a line break
+        raise InputError(f"{text!r} cannot be read as a list: separate names by commas") from None
+
+
+def parse(name: str, kind: type, text: str) -> Any:
+    """A value of the given type from its text."""
+    try:
+        if kind is bool:
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                text.casefold()
+            ]
+        return kind(text)
+    except (KeyError, ValueError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise InputError(f"{name}={text!r} is not {wanted}") from None
+
+
+def column_weights(text: str | None) -> list[float] | dict[str, float] | None:
+    """Weights in order, '1,2', or by name, 'staff=2'."""
+    if text is None:
+        return None
+    pairs = [part.rpartition("=") for part in split(text)]
+    if all(name for name, _, _ in pairs):
+        return {name.strip(): parse("weight", float, weight) for name, _, weight in pairs}
+    return [parse("weight", float, part) for part in split(text)]
+
+
+def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
+    """Ordinal columns from 'size=small<medium<large', or a list of columns of numbers."""
+    found: dict[str, list[str] | None] = {}
+    for one in given:
+        if "<" in one and "=" in one:
+            name, _, order = one.partition("=")
+            found[name.strip()] = [category.strip() for category in order.split("<")]
+        else:
+            found |= dict.fromkeys(split(one))
+    return found
+
+
+def defaults(method: str) -> dict[str, Any]:
+    """Options of a method and their defaults."""
+    hidden = ("points", "k", "engine", "progress", "seed", "story")
+    parameters = inspect.signature(METHODS[method].function).parameters.values()
+    return {
+        p.name: p.default for p in parameters if p.name not in hidden and p.kind != p.VAR_KEYWORD
+    }
+
+
+def method_options(method: str, pairs: Sequence[str], taken: Sequence[str]) -> dict[str, Any]:
+    """Options of a method from NAME=VALUE, each of the type that its default has."""
+    known = defaults(method) if method in METHODS else {}
+    options = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not (name and equals):
+            raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
+        if name in taken:
+            how = f"--{name}" if len(name) > 1 else f"-{name}"
+            raise InputError(f"{name!r} is no option of a method: give it as {how}, if at all")
+        default = known.get(name)
+        options[name] = _guess(text) if default is None else parse(name, type(default), text)
+    return options
+
+
+def _guess(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)

@@ -1,0 +1,93 @@
+"""``microagg report``: what a protected file lost and what risk is left."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..api import risk_map
+from ..files.atomic import Outputs
+from ..files.data_file import read_file
+from ..files.pairs import match
+from ..report import describe
+from .console import clear_errors
+from .options import (
+    FILES,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Json,
+)
+from .output import stdout
+from .parsing import split
+from .progress import phases
+from .writing import check_targets, readable, write_report
+
+EXAMPLES = """Examples:
+
+    `microagg report companies.csv protected.csv -o report.html`
+
+    `microagg report companies.csv protected.csv --columns turnover,staff --by region --key id
+    -o report.html --json report.json` matches the records of the files by their id."""
+
+
+def report(
+    original: Annotated[Path, typer.Argument(help=f"The file before: {FILES}.")],
+    protected: Annotated[Path, typer.Argument(help="The file after protection, by any tool.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The report to write.")
+    ] = Path("report.html"),
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns that were protected.",
+            show_default="columns of numbers that differ",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Columns of strata, known to an intruder.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Match records by this column.", show_default="by their order"
+        ),
+    ] = None,
+    json_file: Json = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = ".",
+    force: Force = False,
+) -> None:
+    """Report what a protected file lost and what risk is left, whatever tool made it.
+
+    The report tells of the original records: do not publish it.
+    """
+    with clear_errors(), phases() as phase:
+        targets = check_targets([original, protected], [output, json_file], force)
+        how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        with phase(f"reading {original.name}"):
+            before = read_file(original, **how)  # type: ignore[arg-type]
+        with phase(f"reading {protected.name}"):
+            after = read_file(protected, **how)  # type: ignore[arg-type]
+        with phase("matching"):
+            pair = match(before, after, split(columns) or None, split(by), key)
+        with phase("trying methods") as tell:
+            alternatives = risk_map(
+                pair.table, pair.k, progress=tell, columns=pair.names, by=pair.strata or None,
+                missing="pattern", small_strata="suppress",
+            )  # fmt: skip
+        with phase("measuring utility and risk") as tell:
+            content = describe(
+                pair.original, pair.protected, names=pair.names, k=pair.k, cells=pair.cells,
+                made={name: readable(text) for name, text in pair.made.items() if text},
+                alternatives=alternatives, progress=tell,
+            )  # fmt: skip
+        with Outputs(force) as files:
+            write_report(files, content, output, json_file)
+        phase.close()
+        for sentence in content["summary"]:
+            stdout().print(sentence)
+        stdout().print(f"written: {', '.join(map(str, targets))}")
