@@ -22,16 +22,16 @@ test: .venv/test.stamp
 # The CUDA engine without a GPU: in Numba's simulator, then the compiled kernels by ptxrun.
 PTXRUN_HOME ?= ../shared/ptxrun
 test-cuda: .venv/test-cuda.stamp
-	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n 2 tests/cuda
+	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n 2 tests/engines/cuda
 	@if [ -d $(PTXRUN_HOME) ]; then \
 		echo "The same as compiled code, by $(PTXRUN_HOME)"; \
-		PTXRUN=1 PYTHONPATH=$(PTXRUN_HOME) $(BIN)/python -m pytest -n 2 -p ptxrun_pytest tests/cuda; \
+		PTXRUN=1 PYTHONPATH=$(PTXRUN_HOME) $(BIN)/python -m pytest -n 2 -p ptxrun_pytest tests/engines/cuda; \
 	else echo "The compiled code was not executed: there is no $(PTXRUN_HOME)"; fi
 
 # On a machine with an NVIDIA GPU; CUDA=12 for CUDA 12.
 CUDA ?= 13
 test-gpu: .venv/test.stamp .venv/cuda$(CUDA).stamp
-	$(BIN)/python -m pytest -m gpu tests/gpu
+	$(BIN)/python -m pytest -m gpu tests/engines/gpu
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .

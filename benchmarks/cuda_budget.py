@@ -15,13 +15,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numba import njit
+
+from microagg_gpu import METHODS
 from microagg_gpu.kernels import cpu
 from microagg_gpu.kernels.cpu import ward_tree
 from microagg_gpu.kernels.cpu.ward_tree import BUDGET, STEP, WIDTH
 from microagg_gpu.kernels.generic import fixed_size
-from numba import njit
-
-from microagg_gpu import METHODS
 
 ENGINE = "dry"  # the name of the engine that counts
 # Flops: of a variable in a squared distance (subtract, multiply, add); of what makes a rise of SSE

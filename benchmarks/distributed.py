@@ -87,7 +87,6 @@ class Memory:
 def on_workers(folder: Path, workers: int, **given: Any) -> dict[str, Any]:
     """Protect files on so many workers of this machine."""
     from distributed import Client, LocalCluster
-
     from microagg_gpu.distributed import microaggregate as in_blocks
 
     home = folder.parent

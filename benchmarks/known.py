@@ -1,6 +1,6 @@
 """Cells where the printed figure does not come out, and the most likely reason.
 
-A line names table, rows, columns and the reason. `tests/test_papers.py`
+A line names table, rows, columns and the reason. `tests/benchmarks/test_papers.py`
 holds that no other cell differs and that each of these still does.
 """
 

@@ -17,10 +17,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from microagg_gpu.kernels import engine_for
 
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.data.table import read
+from microagg_gpu.kernels import engine_for
 from microagg_gpu.pipeline.partition import Partition
 from microagg_gpu.pipeline.problem import prepare
 

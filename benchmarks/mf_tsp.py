@@ -5,10 +5,10 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from microagg_gpu.kernels import engine_for
 
 from microagg_gpu.data.labels import labels_from_groups
 from microagg_gpu.datasets import toy
+from microagg_gpu.kernels import engine_for
 from microagg_gpu.measures import sse
 from microagg_gpu.methods.tsp import groups_from_counts, path_counts
 

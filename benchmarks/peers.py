@@ -7,10 +7,10 @@ row, the last one in the place of one that leaves) and returns the same groups a
 from collections.abc import Callable
 
 import numpy as np
-from microagg_gpu.kernels import generic
 from numba import njit
 
 from microagg_gpu.data.labels import labels_from_groups
+from microagg_gpu.kernels import generic
 
 FAR, NEAR = 1.0, -1.0
 

@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from microagg_gpu.kernels import cpu
 
 from microagg_gpu import METHODS, datasets, measures, microaggregate
+from microagg_gpu.kernels import cpu
 from microagg_gpu.methods.axes import first_component_weights
 from microagg_gpu.methods.path import path_order
 from microagg_gpu.methods.tsp import path_counts

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from microagg_gpu.kernels import generic
 from numpydoc.docscrape import FunctionDoc
 
 from microagg_gpu.cli.parsing import defaults
+from microagg_gpu.kernels import generic
 from microagg_gpu.methods import METHODS
 
 

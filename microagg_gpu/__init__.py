@@ -1,5 +1,6 @@
 """Microaggregation: groups of at least k records, published as their centroids."""
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
     from .pipeline.result import Result
 
 __version__ = "0.1.0"
+
+# The package microagg_gpu.kernels is the folder `kernels` of the repository. In a clone a symbolic
+# link leads there; where git cannot make one (Windows), it is found beside this folder.
+if not os.path.isdir(os.path.join(__path__[0], "kernels")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 __all__ = [
     "METHODS",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from libraries import ARRAY_LIBRARIES
+
+from helpers.libraries import ARRAY_LIBRARIES
 
 try:
     import psutil  # comes with Dask
@@ -41,6 +42,14 @@ def reference_data() -> Path:
     if not home.is_dir():
         pytest.skip("reference data not found: set MICROAGG_DATA")
     return home
+
+
+@pytest.fixture
+def empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory that is the current one, beside a terminal of 200 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
 
 
 @pytest.fixture(scope="session", autouse=True)

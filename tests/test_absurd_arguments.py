@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from command import in_empty_directory, process, run, sentence  # noqa: F401
 
+from helpers.command import process, run, sentence
 from microagg_gpu import InputError, compare, datasets, measures, microaggregate, refine
 from microagg_gpu.plots import plot_groups, plot_map
 from microagg_gpu.report import describe, page
+
+pytestmark = pytest.mark.usefixtures("empty_directory")
 
 RNG = np.random.default_rng(3)
 FRAME = pd.DataFrame(

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from junk import random_calls, search, single_calls
-from strategies import make_table
 
+from helpers.junk import random_calls, search, single_calls
+from helpers.strategies import make_table
 from microagg_gpu import InputError, compare, measures, microaggregate, refine
 
 RNG = np.random.default_rng(3)

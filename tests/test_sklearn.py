@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import KINDS, make_table
 
+from helpers.strategies import KINDS, make_table
 from microagg_gpu import InputError, microaggregate
 from microagg_gpu.sklearn import Microaggregator
 

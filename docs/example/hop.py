@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from microagg_gpu.kernels import engine_for
 
 from microagg_gpu.data.labels import labels_from_groups
+from microagg_gpu.kernels import engine_for
 
 
 def hop(

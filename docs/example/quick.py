@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+
 from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.generic import *  # noqa: F403
 from microagg_gpu.kernels.generic import fixed_size, squared_distances

@@ -90,6 +90,7 @@ def _silence() -> None:
 def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterator[Any]:
     """A client of the cluster that is named, or of one that lasts as long."""
     import dask
+
     from distributed import Client, LocalCluster
 
     if workers is not None and scheduler is not None:

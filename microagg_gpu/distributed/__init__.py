@@ -1,8 +1,9 @@
 """Microaggregation on several machines, or of files larger than memory, by Dask."""
 
 try:
-    import distributed as _distributed  # noqa: F401
     from dask import dataframe as _dataframe  # noqa: F401
+
+    import distributed as _distributed  # noqa: F401
 except ImportError as error:
     raise ImportError(
         f"several workers need Dask ({error}): pip install 'microagg-gpu[dask]'"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from dask import dataframe as dd
 from dask import delayed
+
 from distributed import Client, default_client
 
 from ..checks import (

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from dask import dataframe as dd
 from dask import delayed
+
 from distributed import Client, as_completed, futures_of
 
 from ..errors import InputError

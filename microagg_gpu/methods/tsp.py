@@ -12,8 +12,8 @@ of Table IV into the groups of Table VI:
 - records left over join the group with the closest centroid.
 
 Table V as printed differs from the counts of Table IV in seven cells. Our copy of Table IV is
-illegible in two paths, so these are reconstructed (tests/test_tsp.py); but the printed 8 for
-companies 8 and 11 is below what the legible paths give, and Table VI does not follow from it.
+illegible in two paths, so these are reconstructed (tests/methods/test_tsp.py); but the printed 8
+for companies 8 and 11 is below what the legible paths give, and Table VI does not follow from it.
 For k > 3 nothing printed tells how the search goes on after the third record: it stays in the
 row and the column of the first pair, which is what the pseudocode's indices say.
 

@@ -1,0 +1,353 @@
+"""The command ``microagg``: what it writes and prints."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microagg_gpu.cli.protect
+from helpers.command import HEADER, read, run, write, write_companies
+from microagg_gpu import METHODS, microaggregate
+
+PATIENCE = 600  # seconds that a process may take on a busy machine
+
+# What is written
+
+
+def test_refinement_and_bound_are_told():
+    write_companies(n=60)
+    given = ["protect", "in.csv", "-k", 3, "--columns", "turnover,staff"]
+    plain = run(*given, "-o", "a.csv")
+    result = run(*given, "-o", "b.csv", "--refine-steps", 300, "--bound", "--seed", 1)
+    assert result.exit_code == 0, result.output
+    before, after = (
+        float(re.search(r"loss +([\d.]+) %", one.output)[1]) for one in (plain, result)
+    )
+    assert after < before
+    assert f"from a loss of {before:.4f} %, 300 steps a record" in result.output
+    bound = re.search(r"no grouping loses less than ([\d.]+) %.*at most ([\d.]+) %", result.output)
+    assert float(bound[1]) <= after
+    assert float(bound[2]) == pytest.approx(100 * (1 - float(bound[1]) / after), abs=0.06)
+    again = run(*given, "-o", "c.csv", "--refine-steps", 300, "--seed", 1)
+    assert again.exit_code == 0
+    assert Path("b.csv").read_bytes() == Path("c.csv").read_bytes()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_untouched_columns_survive(delimiter, newline, encoding):
+    rows = write_companies(delimiter, newline, encoding)
+    result = run("protect", "in.csv", "-k", 3, "--columns", "turnover,staff", "-o", "out.csv")
+    assert result.exit_code == 0, result.output
+    header, *protected = read("out.csv", delimiter)
+    assert header == HEADER
+    for j in (0, 1, 4):
+        assert [row[j] for row in protected] == [row[j] for row in rows]
+    before, after = Path("in.csv").read_bytes(), Path("out.csv").read_bytes()
+    assert after.startswith(b"\xef\xbb\xbf") == before.startswith(b"\xef\xbb\xbf")
+    assert after.count(b"\r\n") == before.count(b"\r\n")
+    assert after.count(b"\n") == before.count(b"\n")
+
+
+def test_protected_columns_are_the_result_of_microaggregate():
+    rows = write_companies()
+    run("protect", "in.csv", "-k", 3, "--columns", "staff,turnover", "-o", "out.csv")
+    values = np.array([[float(row[3]), float(row[2])] for row in rows])
+    protected = np.array([[float(row[3]), float(row[2])] for row in read("out.csv")[1:]])
+    np.testing.assert_array_equal(protected, microaggregate(values, 3).protected)
+
+
+def test_groups_and_means_by_hand():
+    write("x,y\n1,10\n2,20\n101,110\n102,120\n")
+    assert run("protect", "in.csv", "-k", 2, "-o", "out.csv").exit_code == 0
+    assert Path("out.csv").read_text() == "x,y\n1.5,15.0\n1.5,15.0\n101.5,115.0\n101.5,115.0\n"
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "individual"])
+def test_file_is_k_anonymous(method):
+    write_companies()
+    columns = "turnover" if METHODS[method].univariate else "turnover,staff"
+    options = [f"--option={name}={x}" for name, x in METHODS[method].variants[0].items()]
+    result = run(
+        *("protect", "in.csv", "-k", 4, "--method", method, "--columns", columns),
+        *("-o", "out.csv", *options),
+    )
+    assert result.exit_code == 0, result.output
+    used = [HEADER.index(column) for column in columns.split(",")]
+    counts = Counter(tuple(row[j] for j in used) for row in read("out.csv")[1:])
+    assert min(counts.values()) >= 4
+    loss = re.search(r"loss +([\d.]+) %", result.output)
+    assert loss is not None
+    assert 0 <= float(loss[1]) <= 100
+
+
+def test_individual_ranking_is_checked_by_column_and_says_so():
+    write_companies()
+    result = run(
+        "protect", "in.csv", "-k", 4, "--method", "individual", "--columns", "turnover,staff",
+        "-o", "out.csv",
+    )  # fmt: skip
+    assert "records as a whole are not k-anonymous" in result.output
+    for j in (2, 3):
+        assert min(Counter(row[j] for row in read("out.csv")[1:]).values()) >= 4
+
+
+def test_cells_that_need_quotes():
+    text = 'x,note\r\n1,"a ""b"""\r\n1,"two\nlines"\r\n3,"c,d"\r\n3,=1+1\r\n'
+    write(text)
+    run("protect", "in.csv", "-k", 2, "--columns", "x", "-o", "out.csv")
+    assert read("out.csv") == [
+        ["x", "note"], ["1.0", 'a "b"'], ["1.0", "two\nlines"], ["3.0", "c,d"], ["3.0", "=1+1"],
+    ]  # fmt: skip
+    write(text.replace("\r\n", "\n").replace("two\nlines", "two\rlines"))
+    run("protect", "in.csv", "-k", 2, "--columns", "x", "-o", "out.csv", "--force")
+    assert read("out.csv")[2] == ["1.0", "two\rlines"]
+
+
+def test_quoted_names_spaces_and_no_last_newline():
+    write('"a, b", c\n" 1 ",5\n2,5')
+    assert (
+        run("protect", "in.csv", "-k", 2, "--columns", '"a, b",c', "-o", "out.csv").exit_code == 0
+    )
+    assert Path("out.csv").read_text() == '"a, b", c\n1.5,5.0\n1.5,5.0\n'
+
+
+def test_empty_lines_at_the_end_do_not_count():
+    write("x\n1\n2\n\n\n")
+    assert run("protect", "in.csv", "-k", 2, "-o", "out.csv").exit_code == 0
+    assert Path("out.csv").read_text() == "x\n1.5\n1.5\n"
+
+
+def test_force_replaces_the_output():
+    write_companies()
+    write("old", "out.csv")
+    arguments = ("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
+    assert run(*arguments, "--force").exit_code == 0
+    assert len(read("out.csv")) == 41
+
+
+def test_options_and_weights_reach_the_method(monkeypatch):
+    write_companies()
+    seen = {}
+
+    def spy(table, k, method, **given):
+        seen.update(given)
+        return microaggregate(table, k, method, **given)
+
+    monkeypatch.setattr(microagg_gpu.cli.protect, "microaggregate", spy)
+    result = run(
+        "protect", "in.csv", "-k", 3, "--columns", "turnover,staff",
+        "--column-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",
+        "--option", "variable=staff", "--option", "descending=true", "--no-standardize",
+        "--seed", 7, "--aggregate", "median", "-o", "out.csv",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert seen == {
+        "columns": ["turnover", "staff"], "by": None, "sampling_weight": None, "ordinal": {},
+        "nominal": [], "projection": "pv", "variable": "staff", "descending": True,
+        "weights": {"staff": 2.5}, "standardize": False, "seed": 7, "device": "auto",
+        "progress": None, "missing": "error", "small_strata": "error", "aggregate": "median",
+        "keep_integers": False, "refine": None, "refine_steps": None, "watch": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", ["turnover", "turnover,staff", "turnover,staff,id"])
+def test_plot(columns):
+    write_companies()
+    result = run(
+        "protect", "in.csv", "-k", 3, "--columns", columns, "-o", "out.csv", "--plot", "groups.png"
+    )
+    assert result.exit_code == 0, result.output
+    assert Path("groups.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(os.listdir()) == ["groups.png", "in.csv", "out.csv"]
+
+
+# The other commands
+
+
+def test_compare_prints_best_first():
+    write_companies()
+    chosen = ("--columns", "turnover,staff", "--methods", "mdav,mst,projection")
+    result = run("compare", "in.csv", "-k", "3,5", *chosen)
+    assert result.exit_code == 0, result.output
+    rows = re.findall(r"^ +([35]) +(\w.*?) +([\d.]+) ", result.output, flags=re.MULTILINE)
+    assert len(rows) == 2 * (1 + 3 + 2)
+    for k in "35":
+        losses = [float(loss) for number, _, loss in rows if number == k]
+        assert losses == sorted(losses)
+    assert os.listdir() == ["in.csv"]
+
+
+def test_methods_lists_all():
+    result = run("methods")
+    assert result.exit_code == 0
+    for name, method in METHODS.items():
+        assert re.search(rf"^ *{name} .*{re.escape(method.paper)}", result.output, re.MULTILINE)
+    assert "gamma=0.2" in result.output
+
+
+def test_info():
+    result = run("info")
+    assert result.exit_code == 0
+    assert f"{np.__version__}" in result.output
+    assert "generic" in result.output
+    assert re.search("^ *GPU", result.output, re.MULTILINE)
+
+
+@pytest.mark.parametrize("arguments", [[], ["protect"], ["compare"], ["methods"], ["info"]])
+def test_help(arguments):
+    result = run(*arguments, "--help")
+    assert result.exit_code == 0
+    if arguments in ([], ["protect"], ["compare"]):
+        assert "microagg" in result.output.split("Commands")[-1]
+
+
+# A real process
+
+
+@pytest.mark.parametrize("module", [True, False])
+def test_exit_codes_of_the_process(module):
+    write_companies()
+    start = [sys.executable, "-m", "microagg_gpu"]
+    if not module:
+        start = [sys.executable, "-c", "from microagg_gpu.cli.app import main; main()"]
+    chosen = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
+    good = subprocess.run([*start, *chosen], capture_output=True, text=True)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "loss" in good.stdout
+    bad = subprocess.run([*start, *chosen], capture_output=True, text=True)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("microagg: out.csv exists")
+    usage = subprocess.run([*start, "protect", "in.csv"], capture_output=True, text=True)
+    assert usage.returncode == 2
+
+
+def test_bar_on_a_terminal_and_stop():
+    """A method that takes long shows its progress; Ctrl-C ends it and leaves no file."""
+    write_companies()
+    code = """
+import time
+import microagg_gpu.cli.protect as cli
+from microagg_gpu.cli.app import main
+
+def slow(table, k, method, *, progress, **given):
+    while True:  # until it is stopped
+        progress(0.1)
+        time.sleep(0.1)
+
+cli.microaggregate = slow
+main()
+"""
+    chosen = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *chosen], stderr=end, stdout=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )  # fmt: skip
+    os.close(end)
+    try:
+        shown = read_until(terminal, b"mdav, k=3")
+        process.send_signal(signal.SIGINT)
+        shown += read_until(terminal, b"nothing was written")
+        assert process.wait(PATIENCE) == 130
+    finally:
+        process.kill()
+        os.close(terminal)
+    assert b"mdav, k=3" in shown
+    assert b"stopped; nothing was written" in shown
+    assert os.listdir() == ["in.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "last"),
+    [
+        (["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"], b"written "),
+        (["compare", "in.csv", "-k", "3", "--columns", "staff", "--methods", "mdav"], b"loss: 100"),
+        (["check", "in.csv", "-k", "1", "--columns", "note"], b"note="),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_nothing_is_erased_after_the_result(arguments, last):
+    """Bars are erased line by line; they must be gone before the result is printed."""
+    write_companies()
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "microagg_gpu", *arguments], stderr=end, stdout=end,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )  # fmt: skip
+    os.close(end)
+    shown = b""
+    with suppress(OSError):  # which is how Linux says that the other end is closed
+        while data := os.read(terminal, 4096):
+            shown += data
+    os.close(terminal)
+    assert process.wait(PATIENCE) == 0
+    assert b"\x1b[2K" in shown[: shown.rindex(last)]
+    assert b"\x1b[2K" not in shown[shown.rindex(last) :]
+
+
+def test_loss_falls_on_a_terminal_and_ctrl_c_keeps_the_best():
+    write_companies(n=300)
+    code = """
+from pathlib import Path
+from microagg_gpu.cli.app import main
+from microagg_gpu.methods.annealing import _Search
+
+sweep = _Search.sweep
+
+def noted(*given):  # what Ctrl-C ends earlier, a compilation say, has no best so far
+    result = sweep(*given)
+    Path("swept").touch()
+    return result
+
+_Search.sweep = noted
+main()
+"""
+    chosen = ["protect", "in.csv", "-k", "3", "--columns", "turnover,staff", "-o", "out.csv"]
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *chosen, "--refine", "100000"], stderr=end,
+        stdout=subprocess.PIPE, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}, text=True,
+    )  # fmt: skip
+    os.close(end)
+    try:
+        shown = read_until(terminal, b"refining, loss")
+        shown += read_until(terminal, b"%")
+        while not Path("swept").exists():  # it is drawn again and again
+            shown += read_until(terminal, b"refining, loss")
+        process.send_signal(signal.SIGINT)
+        read_to_the_end(terminal)  # or the bar waits for somebody to read it
+        printed, _ = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        os.close(terminal)
+    assert process.returncode == 0
+    assert b"refining, loss" in shown
+    assert re.search(
+        r"refined +from a loss of [\d.]+ %, 100000 s, stopped after \d+ % of it", printed
+    )
+    counts = Counter((row[2], row[3]) for row in read("out.csv")[1:])
+    assert min(counts.values()) >= 3
+
+
+def read_to_the_end(terminal):
+    with suppress(OSError):  # Linux says so that nobody writes any more
+        while select.select([terminal], [], [], PATIENCE)[0] and os.read(terminal, 4096):
+            pass
+
+
+def read_until(terminal, words):
+    shown = b""
+    while words not in shown and select.select([terminal], [], [], PATIENCE)[0]:
+        shown += os.read(terminal, 4096)
+    return shown

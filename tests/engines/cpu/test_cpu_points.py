@@ -1,0 +1,181 @@
+"""The CPU engine's point set and trees against the generic engine, word by word."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from helpers.strategies import KINDS, cases, make_table
+from microagg_gpu import METHODS
+from microagg_gpu.kernels import cpu, generic
+from microagg_gpu.kernels.cpu import boxes, far
+from microagg_gpu.methods import fixed_size
+
+
+@njit
+def take_out(tree, record):
+    boxes.take_out(tree, record)
+
+
+@njit
+def farthest(tree, seen, target):
+    return far.farthest(tree, seen, target, boxes.NONE, -1.0)
+
+
+def hard_tables() -> dict[str, np.ndarray]:
+    """Tables that are several blocks of boxes deep, with ties in abundance."""
+    rng = np.random.default_rng(3)
+    line = np.arange(3000.0)[:, np.newaxis]
+    spiral = np.exp2(np.arange(900) % 60 / 3)[:, np.newaxis] * rng.choice([-1.0, 1.0], (900, 2))
+    return {
+        "random": rng.normal(size=(3000, 4)),
+        "clusters": make_table("clustered", 3000, 10, seed=1),
+        "grid": rng.integers(0, 9, size=(3000, 3)).astype(float),
+        "duplicated": rng.normal(size=(3, 2))[rng.integers(0, 3, size=3000)],
+        "outlier": np.vstack([rng.normal(size=(2000, 3)), [[1e6, -1e6, 1e6]]]),
+        "equal": np.full((2500, 2), 0.3),
+        "one variable": rng.lognormal(0, 2, size=(3000, 1)),
+        "line": np.hstack([line, line]),
+        "powers": spiral,
+        "wide": rng.uniform(size=(700, 200)),
+        "single precision": rng.normal(size=(2500, 3)).astype(np.float32).astype(np.float64),
+        "heavy tails": rng.lognormal(0, 3, size=(2500, 5)),
+    }
+
+
+HARD = hard_tables()
+
+
+@pytest.mark.parametrize("k", [3, 40])
+@pytest.mark.parametrize("method", ["mdav", "vmdav", "centroid", "diameter"])
+@pytest.mark.parametrize("name", HARD)
+def test_methods_on_deep_trees(name, method, k):
+    points = HARD[name] if method != "diameter" else HARD[name][::3].copy()
+    function = METHODS[method].function
+    expected = function(points, k, engine="generic")
+    assert np.array_equal(function(points, k, engine="cpu"), expected)
+
+
+def test_more_neighbours_than_a_search_keeps():
+    points = np.random.default_rng(0).integers(0, 9, size=(1500, 2)).astype(float)
+    for method in (fixed_size.mdav, fixed_size.centroid):
+        expected = method(points, 400, engine="generic")
+        assert np.array_equal(method(points, 400, engine="cpu"), expected)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-25, 1e25, 1e140])
+@pytest.mark.parametrize("method", ["mdav", "centroid", "diameter", "mst", "kward"])
+def test_units_do_not_matter(method, scale):
+    """Values whose squares single precision cannot hold."""
+    rng = np.random.default_rng(8)
+    points = scale * (100.0 * np.eye(4)[np.arange(2100) % 4] + rng.normal(size=(2100, 4)))
+    expected = METHODS[method].function(points, 30, engine="generic")
+    assert np.array_equal(METHODS[method].function(points, 30, engine="cpu"), expected)
+
+
+@given(cases(), st.integers(0, 10**6))
+def test_every_word(case, seed):
+    rng = np.random.default_rng(seed)
+    ours, plain = cpu.PointSet(case.data), generic.PointSet(case.data)
+    while len(plain):
+        assert len(ours) == len(plain)
+        assert ours.centroid().tolist() == plain.centroid().tolist()
+        record = int(rng.integers(len(case.data)))
+        assert (record in ours) == (record in plain)
+        for target in (ours.centroid(), ours[record], rng.normal(size=case.data.shape[1])):
+            assert ours.farthest_from(target) == plain.farthest_from(target)
+        assert ours.nearest_to_group([record, 0]) == plain.nearest_to_group([record, 0])
+        if len(plain) > 1:
+            assert ours.most_distant_pair() == plain.most_distant_pair()
+        seed_record = plain.farthest_from(case.data[record])
+        assert ours.distance_to_nearest(seed_record) == plain.distance_to_nearest(seed_record)
+        k = int(rng.integers(1, min(len(plain), 9) + 1))
+        word = ("take_nearest", "take_gathered")[int(rng.integers(2))]
+        assert getattr(ours, word)(seed_record, k) == getattr(plain, word)(seed_record, k)
+
+
+@given(st.sampled_from(KINDS), st.integers(1, 2500), st.integers(1, 4), st.integers(0, 99))
+def test_boxes_hold_their_records(kind, n, d, seed):
+    points = make_table(kind, n, d, seed)
+    records = np.flatnonzero(np.random.default_rng(seed).random(n) < 0.7)
+    if not len(records):
+        return
+    tree = boxes.build(points, records)
+    for taken in records[::2]:
+        take_out(tree, taken)
+    left = records[1::2]
+    assert np.array_equal(np.flatnonzero(tree.place >= 0), left)
+    inside = boxes.WIDTH
+    for level, first in enumerate(tree.start[:-1]):
+        at = tree.place[left] // inside
+        for box in np.unique(at):
+            block, lane = first + box // boxes.WIDTH, box % boxes.WIDTH
+            members = points[left[at == box]]
+            assert tree.held[block, lane] == len(members)
+            assert np.array_equal(tree.low[block, :, lane], members.min(axis=0))
+            assert np.array_equal(tree.high[block, :, lane], members.max(axis=0))
+            gaps = np.linalg.norm(members - tree.centre[block, :, lane], axis=1)
+            assert gaps.max() <= tree.radius[block, lane] * (1 + 1e-12)
+            assert tree.lowest[block, lane] <= left[at == box].min()
+        inside *= boxes.WIDTH
+        assert level < boxes.LEVELS
+
+
+def test_what_was_seen_earlier_does_not_mislead():
+    """Searches near a few references, while records leave, find what a scan finds."""
+    rng = np.random.default_rng(5)
+    points = 100.0 * np.eye(4, 6)[rng.permutation(4096) % 4]
+    points = points + rng.normal(size=(4096, 6)).round(1)
+    tree = boxes.build(points, np.arange(4096))
+    seen = far.unseen(tree)
+    assert len(seen.reference) > 1
+    here = np.ones(4096, dtype=bool)
+    for target in rng.permutation(4096)[:1500]:
+        distances = np.zeros(4096)
+        for v in range(6):
+            distances += (points[:, v] - points[target, v]) ** 2
+        expected = int(np.argmax(np.where(here, distances, -1.0)))
+        record, distance = farthest(tree, seen, points[target])
+        assert (record, distance) == (expected, distances[expected])
+        take_out(tree, record)
+        here[record] = False
+    assert np.isfinite(seen.excess).any()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_labels_do_not_depend_on_threads(threads):
+    code = (
+        "import sys, numpy as np, numba\n"
+        f"assert numba.get_num_threads() == {threads}\n"
+        "from microagg_gpu import microaggregate\n"
+        "x = np.random.default_rng(0).normal(size=(2000, 3))\n"
+        "for method in ('mdav', 'mst', 'kward'):\n"
+        "    r = microaggregate(x, 3, method)\n"
+        "    g = microaggregate(x, 3, method, engine='generic')\n"
+        "    assert r.engine == 'cpu' and (r.labels == g.labels).all(), method\n"
+        "r = microaggregate(x[:, 0], 3, 'genetic', generations=5)\n"
+        "g = microaggregate(x[:, 0], 3, 'genetic', generations=5, engine='generic')\n"
+        "assert (r.labels == g.labels).all()\n"
+    )
+    environment = {**os.environ, "NUMBA_NUM_THREADS": str(threads)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+@pytest.mark.parametrize("name", [*hard_tables(), "tiny", "huge"])
+@pytest.mark.parametrize("k", [2, 5])
+def test_looking_ahead_changes_nothing(name, k, monkeypatch):
+    """MDAV with the searches of many steps done at once, and one by one."""
+    scale = {"tiny": 1e-12, "huge": 1e16}  # beyond what single precision is trusted with
+    table = hard_tables()["random" if name in scale else name] * scale.get(name, 1.0)
+    table = np.vstack([table, table + 0.01])
+    one_by_one = cpu.mdav_groups(table, k)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._LARGE", boxes.WIDTH**2)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BROAD", 1)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)  # after 16 steps
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._PERIOD", 20)  # both ways in turns
+    assert np.array_equal(cpu.mdav_groups(table, k), one_by_one)

@@ -1,0 +1,106 @@
+"""The loops of the fixed-size methods on the device against the other engines, to the label."""
+
+import numpy as np
+import pytest
+
+from helpers.simulators import SIMULATOR, size
+from helpers.strategies import KINDS, make_table
+from microagg_gpu.kernels import generic
+from microagg_gpu.kernels.cuda import fixed_size, launching
+from microagg_gpu.methods.fixed_size import centroid, diameter, mdav, vmdav
+
+WORDS = {
+    "mdav_groups": (),
+    "vmdav_groups 0": (0.0,),
+    "vmdav_groups 0.2": (0.2,),
+    "vmdav_groups 1.1": (1.1,),
+    "centroid_groups centroid": ("centroid",),
+    "centroid_groups seed": ("seed",),
+    "diameter_groups centroid": ("centroid",),
+    "diameter_groups seed": ("seed",),
+}
+SHAPES = [(1, 1, 1), (2, 2, 1), (5, 1, 5), (size(13, 37), 1, 3), (size(23, 70), 2, 4), (11, 33, 3)]
+# Compiled code is executed some hundred times slower than by a GPU: fewer kinds there.
+HARDEST = KINDS if SIMULATOR else ("grid", "clustered", "equal")
+
+
+def as_partition(labels: np.ndarray) -> list[int]:
+    """Groups numbered in order of their first record."""
+    names: dict[int, int] = {}
+    return [names.setdefault(int(label), len(names)) for label in labels]
+
+
+def check(word: str, points: np.ndarray, k: int, **options) -> None:
+    name = word.split()[0]
+    expected = getattr(generic, name)(points, k, *WORDS[word], **options)
+    found = getattr(fixed_size, name)(points, k, *WORDS[word], **options)
+    assert as_partition(found) == as_partition(expected)
+
+
+@pytest.mark.parametrize("kind", HARDEST)
+@pytest.mark.parametrize("word", WORDS)
+def test_loops(word, kind):
+    for n, d, k in SHAPES:
+        check(word, make_table(kind, n, d, seed=n), k)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_k_is_1_and_n_and_between(word):
+    points = make_table("grid", size(10, 34), 2, seed=1)
+    for k in (1, 2, len(points) // 2, len(points) - 1, len(points)):
+        check(word, points, k)
+
+
+@pytest.mark.parametrize("kind", ["random", "grid", "clustered"])
+@pytest.mark.parametrize("word", WORDS)
+def test_single_precision(word, kind):
+    points = make_table(kind, size(17, 50), 3, seed=5).astype(np.float32)
+    check(word, points, 3)
+
+
+@pytest.mark.parametrize("word", [word for word in WORDS if word[0] in "cd"])
+def test_many_problems_at_once(word):
+    points = make_table("grid", size(30, 60), 2, seed=2)
+    within = np.random.default_rng(0).integers(0, 4, size=len(points)) * 7
+    check(word, points, 3, within=within)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("kind", HARDEST)
+def test_extreme_groups(kind, descending):
+    points = make_table(kind, size(24, 60), 2, seed=4)
+    for problems in (1, 3):
+        within = np.arange(len(points)) % problems
+        expected = generic.extreme_groups(points, within, 3, descending)
+        found = fixed_size.extreme_groups(points, within, 3, descending)
+        assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_one_step_a_launch(word, monkeypatch):
+    """What a launch leaves is what the next one needs."""
+    monkeypatch.setattr(fixed_size, "_BYTES_PER_LAUNCH", 1 << 5)
+    told: list[float] = []
+    check(word, make_table("grid", size(14, 36), 2, seed=3), 2)
+    name = word.split()[0]
+    points = make_table("random", size(14, 36), 2, seed=3)
+    getattr(fixed_size, name)(points, 2, *WORDS[word], progress=told.append)
+    assert len(told) > 2
+    assert told == sorted(told)
+    assert 0 < told[-1] <= 1
+
+
+@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+@pytest.mark.parametrize("blocks", [2, 4])
+@pytest.mark.parametrize("word", WORDS)
+def test_any_number_of_blocks(word, blocks, monkeypatch):
+    monkeypatch.setattr(launching, "team_blocks", lambda records: blocks)
+    monkeypatch.setattr(fixed_size, "team_blocks", lambda records: blocks)
+    check(word, make_table("grid", 61, 3, seed=blocks), 4)
+
+
+def test_methods_take_the_engine():
+    points = make_table("clustered", size(15, 60), 2, seed=6)
+    for method in (mdav, vmdav, diameter, centroid):
+        expected = method(points, 3, engine="cpu")
+        assert as_partition(method(points, 3, engine="cuda")) == as_partition(expected)

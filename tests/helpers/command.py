@@ -1,0 +1,86 @@
+"""Run the command ``microagg`` and write files for it: what both test files of it share."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from typer.testing import CliRunner
+
+from microagg_gpu.cli.app import app
+
+HEADER = ["id", "name", "turnover", "staff", "note"]
+
+
+def run(*arguments):
+    """Run the command in this process; anything but a clean exit is an error of the test."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def write(text, name="in.csv", encoding="utf-8"):
+    Path(name).write_bytes(text.encode(encoding))
+    return name
+
+
+def companies(n=40):
+    rng = np.random.default_rng(5)
+    return [
+        [f"{i:05d}", f'Smith, "{i}" & Sons', str(rng.integers(1000)), repr(rng.normal()), ""]
+        for i in range(n)
+    ]
+
+
+def write_companies(delimiter=",", newline="\n", encoding="utf-8", n=40):
+    rows = companies(n)
+    with open("in.csv", "w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=delimiter, lineterminator=newline).writerows([HEADER, *rows])
+    return rows
+
+
+def read(name, delimiter=","):
+    with open(name, encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file, delimiter=delimiter))
+
+
+def refuse(message, *arguments):
+    """Run the real command and expect one sentence, exit code 2 and no file left behind."""
+    before = sorted(os.listdir())
+    done = process(*arguments)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout + done.stderr
+    sentence(message, done.stderr)
+    assert sorted(os.listdir()) == before
+
+
+def refuse_here(message, *arguments):
+    """The same in this process, where something was replaced for the test."""
+    before = sorted(os.listdir())
+    result = run(*arguments)
+    assert result.exit_code == 2
+    sentence(message, result.output)
+    assert sorted(os.listdir()) == before
+
+
+def sentence(message, output):
+    assert output.startswith("microagg: ")
+    assert output.count("\n") == 1
+    assert re.search(message, output), output
+
+
+def process(*arguments, **given):
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "microagg_gpu", *map(str, arguments)],
+        capture_output=True, text=True, encoding="utf-8", **given,
+    )  # fmt: skip
+
+
+def command(code, *arguments, **given):
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, **given
+    )

@@ -1,0 +1,1 @@
+"""Every method once more in plain Python, independent of the library."""
