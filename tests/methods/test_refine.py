@@ -137,7 +137,7 @@ def test_processor_does_not_matter():
     }
     one, two = (
         subprocess.run(
-            [sys.executable, "-c", code], cwd=Path(__file__).parent, env=os.environ | given | PATH,
+            [sys.executable, "-c", code], cwd=Path(__file__).parents[1], env=os.environ | given,
             capture_output=True, text=True, check=True,
         ).stdout
         for given in ({}, plain)
