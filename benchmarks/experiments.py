@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from microagg_gpu import METHODS, InputError, measures, microaggregate
 from microagg_gpu.cli.parsing import method_options, parse, split
 from microagg_gpu.cli.progress import phases
-from microagg_gpu.pipeline.comparison import named
+from microagg_gpu.pipeline.provenance import named
 
 from .experiments_data import CLUSTERS, EXPERIMENTS, KINDS, UB, Row, draw, shown
 from .experiments_report import write_report
@@ -71,7 +71,7 @@ def _method(text: str) -> tuple[str, dict[str, Any]]:
     if name not in METHODS:
         known = ", ".join([*METHODS_2005, UB, *METHODS])
         raise InputError(f"There is no method {name!r}; choose from {known}.")
-    return name, method_options(name, pairs, ("k", "engine", "method", "seed"))
+    return name, method_options(name, pairs)
 
 
 # What is known ----------------------------------------------------------------------------------

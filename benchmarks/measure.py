@@ -23,6 +23,7 @@ from microagg_gpu.data.table import read
 from microagg_gpu.kernels import engine_for
 from microagg_gpu.pipeline.partition import Partition
 from microagg_gpu.pipeline.problem import prepare
+from microagg_gpu.settings import Settings
 
 Task = dict[str, Any]
 SHORT = 10.0  # seconds: a run below it is repeated
@@ -69,7 +70,7 @@ def watched_compiler() -> Any:
 
 def standardized(data: np.ndarray) -> np.ndarray:
     """The matrix that methods work on."""
-    return prepare(read(data), 1).points
+    return prepare(read(data), Settings(1)).points
 
 
 def digest(labels: np.ndarray, k: int) -> str:
@@ -161,7 +162,7 @@ def on_gpu(task: Task, data: np.ndarray) -> dict[str, Any]:
     given = {"engine": "cuda", **task["options"]}
 
     def points_of(records: np.ndarray) -> Any:
-        return prepare(read(records), 1, device=device, engine="cuda").points
+        return prepare(read(records), Settings(1, device=device, engine="cuda")).points
 
     warm_up, _ = timed(lambda: run(points_of(sample(data)), task["k"], **given), 1, settle_gpu)
     before = memory("VmRSS")

@@ -9,8 +9,8 @@ from typing import Any
 from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array, is_numpy_array
 
-from .checks import one_of, shown
-from .errors import InputError
+from .checks import one_of
+from .errors import InputError, shown
 from .kernels import ENGINES, engine_for
 
 

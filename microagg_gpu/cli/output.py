@@ -11,7 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..pipeline.comparison import Comparison, named
+from ..pipeline.comparison import Comparison
+from ..pipeline.provenance import named
 from ..pipeline.result import Bound, Result
 
 

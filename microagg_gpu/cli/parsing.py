@@ -2,11 +2,41 @@
 
 import csv
 import inspect
+import shlex
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
-from ..errors import InputError
+import typer
+
+from ..errors import InputError, Option, shown
 from ..methods import METHODS
+from ..settings import ClusterSettings, Format, Roles, Settings
+
+OWN = {
+    field.name
+    for kind in (Settings, Roles, Format, ClusterSettings)
+    for field in fields(kind)
+} | {"group_column", "drop", "output", "force"}  # fmt: skip
+"""Parameters of the library that the command has as options; others are options of a method."""
+SPELLED = {"k": "-k", "sampling_weight": "--weight", "standardize": "--no-standardize"}
+
+
+def as_command(option: Option) -> str:
+    """An option of the library as users of the command write it."""
+    if option.name not in OWN:
+        return f"--option {option.name}={_text(option.value) if option.has_value else '...'}"
+    flag = SPELLED.get(option.name, f"--{option.name.replace('_', '-')}")
+    if not option.has_value or isinstance(option.value, bool):
+        return flag
+    if option.name == "ordinal" and isinstance(option.value, dict):
+        orders = (f"{name}={'<'.join(order)}" for name, order in option.value.items())
+        return " ".join(f"{flag} {shlex.quote(order)}" for order in orders)
+    return f"{flag} {_text(option.value)}"
+
+
+def _text(value: Any) -> str:
+    return shlex.quote(value) if isinstance(value, str) and value.isprintable() else shown(value)
 
 
 def split(text: str | None) -> list[str]:
@@ -32,8 +62,13 @@ def parse(name: str, kind: type, text: str) -> Any:
         raise InputError(f"{name}={text!r} is not {wanted}") from None
 
 
-def column_weights(text: str | None) -> list[float] | dict[str, float] | None:
-    """Weights in order, '1,2', or by name, 'staff=2'."""
+def variable_weights(
+    text: str | None, old: str | None = None
+) -> list[float] | dict[str, float] | None:
+    """Weights in order, '1,2', or by name, 'staff=2'; `old` is that of an earlier option."""
+    if old is not None:
+        typer.echo("microagg: --column-weights is called --variable-weights now", err=True)
+        text = old if text is None else text
     if text is None:
         return None
     pairs = [part.rpartition("=") for part in split(text)]
@@ -63,9 +98,10 @@ def defaults(method: str) -> dict[str, Any]:
     }
 
 
-def method_options(method: str, pairs: Sequence[str], taken: Sequence[str]) -> dict[str, Any]:
+def method_options(method: str, pairs: Sequence[str]) -> dict[str, Any]:
     """Options of a method from NAME=VALUE, each of the type that its default has."""
     known = defaults(method) if method in METHODS else {}
+    taken = [f.name for f in [*fields(Settings), *fields(Roles)]]
     options = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")

@@ -9,17 +9,12 @@ from array_api_compat import (
     array_namespace,
 )
 
-from ..checks import as_floats, shown
-from ..errors import InputError, values_are
+from ..checks import as_floats
+from ..errors import InputError, shown, values_are
 from ..kernels import engine_for
+from ..settings import ROLES, Roles
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
-
-
-Columns = Any  # the name or position of a column, or an iterable of them; None for none
-
-
-Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
 
 
 @dataclass(frozen=True)
@@ -52,8 +47,8 @@ class Table:
         Number of each record's stratum.
     strata_names : list of str
         What to call each stratum.
-    strata_columns : list of str
-        The columns that divide the records into strata.
+    roles : Roles
+        The columns that were found for each role, by the keys of the data: names, or positions.
     sampling : float array of shape (n,), or None
         Sampling weight of each record.
     """
@@ -67,7 +62,7 @@ class Table:
     strata: np.ndarray | None = None
     strata_names: list[str] = field(default_factory=list)
     sampling: np.ndarray | None = None
-    strata_columns: list[str] = field(default_factory=list)
+    roles: Roles = ROLES
     exact: dict[int, np.ndarray] = field(default_factory=dict)
     least: dict[int, int] = field(default_factory=dict)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import file_path, shown
-from ..errors import InputError
+from ..checks import file_path
+from ..errors import InputError, shown
 
 BASE_URL = "https://raw.githubusercontent.com/sdcTools/sdcMicro/master/data/"
 _EXTRA = 'pip install "microagg-gpu[datasets]"'

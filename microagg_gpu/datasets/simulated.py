@@ -5,8 +5,8 @@ from typing import Literal, overload
 
 import numpy as np
 
-from ..checks import is_whole, number, shown, true_or_false, whole_number
-from ..errors import InputError
+from ..checks import is_whole, number, true_or_false, whole_number
+from ..errors import InputError, shown
 
 # name: (d, sigma, min_size, max_size); the number of clusters c is 200 everywhere.
 _SIGMAS = (0.010, 0.025, 0.050, 0.075, 0.100, 0.150, 0.200, 0.300)

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ..checks import shown
-from ..errors import InputError
+from ..errors import InputError, shown
 
 _TOYS = {
     "vmdav": [

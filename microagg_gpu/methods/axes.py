@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..checks import one_of, shown
-from ..errors import InputError
+from ..checks import one_of
+from ..errors import InputError, shown
 from ..kernels import engine_for
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..checks import number, shown, true_or_false, whole_number
-from ..errors import InputError
+from ..checks import number, true_or_false, whole_number
+from ..errors import InputError, shown
 
 HIDDEN = ("points", "k", "engine", "progress", "seed", "story")
 """Parameters of methods that are no options of them."""

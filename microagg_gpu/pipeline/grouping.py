@@ -8,15 +8,16 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from ..checks import is_whole, shown
+from ..checks import is_whole
 from ..data.columns import NOMINAL
 from ..engines import on_device
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..kernels.protocol import Progress
 from ..methods import METHODS
 from ..methods.common import check_options, take_records
 from ..methods.mixed import mixed_mdav
-from .problem import Problem, check_seed
+from ..settings import Settings
+from .problem import Problem
 
 
 def check_method(method: Any) -> str:
@@ -27,14 +28,10 @@ def check_method(method: Any) -> str:
 
 
 def group(
-    problem: Problem,
-    method: str,
-    options: dict[str, Any],
-    engine: str | None,
-    seed: int,
-    progress: Progress | None,
+    problem: Problem, settings: Settings, progress: Progress | None
 ) -> tuple[np.ndarray, list[str]]:
-    """Group the records of each cell by a method: labels, and what it has to tell."""
+    """Group the records of each cell by a method: labels, and what found them."""
+    method, options, engine = settings.method, dict(settings.options), settings.engine
     check_method(method)
     points, p = problem.points, len(problem.table.names)
     function = METHODS[method].function
@@ -52,7 +49,7 @@ def group(
     if given.get("variable") is not None:
         given["variable"] = _variable(given["variable"], problem.table.names)
     if "seed" in inspect.signature(function).parameters:
-        given["seed"] = check_seed(seed)
+        given["seed"] = settings.seed
     story: list[str] = []
     if "story" in inspect.signature(function).parameters:
         given["story"] = story

@@ -12,16 +12,14 @@ from numpy.typing import ArrayLike
 from ..checks import (
     as_floats,
     as_list,
-    as_text,
     callable_or_none,
     comparison_rows,
     mapping,
     number,
-    shown,
     whole_number,
 )
 from ..data.labels import numbered
-from ..errors import InputError
+from ..errors import InputError, as_text, shown
 from ..kernels.protocol import Progress
 from ..measures.checks import as_labels, as_scale
 from ..measures.groups import oversized

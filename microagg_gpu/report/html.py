@@ -3,8 +3,7 @@
 from html import escape
 from typing import Any
 
-from ..checks import shown
-from ..errors import InputError
+from ..errors import InputError, shown
 from . import sections
 from .style import STYLE
 from .wording import count, percent

@@ -197,9 +197,9 @@ def test_failed_check_leaves_nothing(monkeypatch):
     [
         (["--columns", "profit"], "column 'profit' is not in in.csv, which has: id, name,"),
         (["--columns", "staff,staff"], "column 'staff' is chosen twice"),
-        (["--column-weights", "1,2"], "2 weights for 1 variables"),
-        (["--column-weights", "x"], "weight='x' is not a number"),
-        (["--column-weights", "-1"], "a weight is negative"),
+        (["--variable-weights", "1,2"], "2 weights for 1 variables"),
+        (["--variable-weights", "x"], "weight='x' is not a number"),
+        (["--variable-weights", "-1"], "a weight is negative"),
         (["--method", "magic"], "method 'magic' is unknown: choose one of fixed,"),
         (["--option", "gamma"], "option 'gamma' is not NAME=VALUE"),
         (["--option", "seed=1"], "'seed' is no option of a method: give it as --seed"),

@@ -147,7 +147,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
     monkeypatch.setattr(microagg_gpu.cli.protect, "microaggregate", spy)
     result = run(
         "protect", "in.csv", "-k", 3, "--columns", "turnover,staff",
-        "--column-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",
+        "--variable-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",
         "--option", "variable=staff", "--option", "descending=true", "--no-standardize",
         "--seed", 7, "--aggregate", "median", "-o", "out.csv",
     )  # fmt: skip
@@ -155,7 +155,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
     assert seen == {
         "columns": ["turnover", "staff"], "by": None, "sampling_weight": None, "ordinal": {},
         "nominal": [], "projection": "pv", "variable": "staff", "descending": True,
-        "weights": {"staff": 2.5}, "standardize": False, "seed": 7, "device": "auto",
+        "variable_weights": {"staff": 2.5}, "standardize": False, "seed": 7, "device": "auto",
         "progress": None, "missing": "error", "small_strata": "error", "aggregate": "median",
         "keep_integers": False, "refine": None, "refine_steps": None, "watch": None,
     }  # fmt: skip

@@ -135,7 +135,7 @@ def test_kinds_of_files_give_the_same_numbers(rows):
 def test_ordinal_and_nominal_columns(rows):
     ok(
         "protect", "in.csv", "-k", 4, "--columns", "turnover", "--nominal", "region",
-        "--ordinal", "size=small<medium<large", "--column-weights", "region=0.5", "-o", "out.csv",
+        "--ordinal", "size=small<medium<large", "--variable-weights", "region=0.5", "-o", "out.csv",
     )  # fmt: skip
     after = read("out.csv")[1:]
     assert min(Counter((row[1], row[2], row[4]) for row in after).values()) >= 4

@@ -107,7 +107,7 @@ def assert_k(frame, columns, k):
         {"keep_integers": True, "aggregate": "median"},
         {"missing": "pattern", "by": ["region"]},
         {"missing": "drop"},
-        {"standardize": False, "weights": {"a": 2.0, "c": 0.01}},
+        {"standardize": False, "variable_weights": {"a": 2.0, "c": 0.01}},
     ],
     ids=str,
 )
