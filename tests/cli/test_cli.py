@@ -33,7 +33,7 @@ def test_refinement_and_bound_are_told():
         float(re.search(r"loss +([\d.]+) %", one.output)[1]) for one in (plain, result)
     )
     assert after < before
-    assert f"from a loss of {before:.4f} %, 300 steps a record" in result.output
+    assert f"from a loss of {before:.4f} %, 300 steps per record" in result.output
     bound = re.search(r"no grouping loses less than ([\d.]+) %.*at most ([\d.]+) %", result.output)
     assert float(bound[1]) <= after
     assert float(bound[2]) == pytest.approx(100 * (1 - float(bound[1]) / after), abs=0.06)

@@ -267,7 +267,7 @@ def test_check(k, code):
     write("a,b,c\n1,x,5\n1,x,6\n2,y,7\n2,y,8\n2,y,9\n")
     done = process("check", "in.csv", "-k", k, "--columns", "a,b")
     assert done.returncode == code
-    assert done.stdout.startswith(f"{'NOT ' if code else ''}{k}-anonymous")
+    assert done.stdout.startswith("FAIL" if code else "PASS")
     if code:
         assert "2 of 5 records are in 1 of 2 groups" in done.stdout.replace("\n", " ")
 
