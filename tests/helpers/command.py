@@ -8,11 +8,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from microagg_gpu.cli.app import app
 
 HEADER = ["id", "name", "turnover", "staff", "note"]
+CHOSEN = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals, links or streams")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 
 def run(*arguments):
@@ -84,3 +88,22 @@ def command(code, *arguments, **given):
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, **given
     )
+
+
+KILLED = """
+import os, signal
+from microagg_gpu.__main__ import main
+real = os.link
+def link(*arguments):
+    BEFORE
+    real(*arguments)
+    AFTER
+os.link = link
+main()
+"""
+
+
+def stopped_at_the_end(before="", after="", arguments=CHOSEN):
+    """Run the command, with something done just before or after its output gets its name."""
+    code = KILLED.replace("BEFORE", before or "pass").replace("AFTER", after or "pass")
+    return command(code, *arguments)
