@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from helpers.command import refuse
+from helpers.command import refuse_for_real
 
 pytest.importorskip("distributed")
 pytest.importorskip("pandas")
@@ -86,7 +86,7 @@ def test_the_scheduler_dies_in_the_middle():
 def test_the_command_when_the_scheduler_dies():
     write_files(table())
     with cluster_that_ends("group_block") as address:
-        refuse(
+        refuse_for_real(
             "the cluster failed: the connection to its scheduler was lost: run it again; nothing",
             "protect", "in", "-k", 4, "-o", "out", "--columns", "a,b,c", "--scheduler", address,
         )  # fmt: skip
