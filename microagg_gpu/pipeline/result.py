@@ -125,6 +125,16 @@ class Result:
 
         Distances are over numbers and ordinal variables, as in the grouping; an intruder sees
         the stratum too, and compares only within it.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        measures.Linkage
+            As `measures.record_linkage` returns it.
         """
         scale = self._problem.scale
         used = self._problem.table.kinds != NOMINAL
@@ -138,6 +148,16 @@ class Result:
 
         It takes seconds for thousands of records, a minute for 100,000. For groups of whole
         records in numbers only.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        Bound
+            The lower bound on the loss, and the gap to it.
         """
         callable_or_none("progress", progress)
         if self.labels.ndim > 1:
@@ -162,6 +182,11 @@ class Result:
             Rows of `compare`, for the map of loss and risk.
         progress : callable, optional
             Called with the fraction done.
+
+        Returns
+        -------
+        dict
+            Nested dicts and lists of numbers and texts.
         """
         from ..report import describe
 
@@ -202,6 +227,7 @@ class Result:
         Parameters
         ----------
         path : str or Path
+            The file, which is replaced if it is there.
         **given
             As for `report`.
         """
@@ -215,7 +241,13 @@ class Result:
             temporary.write_text(page(self.report(**given)), encoding="utf-8", errors="replace")
 
     def plot(self, path: str | Path) -> None:
-        """Draw the groups. The picture shows the original records: do not publish it."""
+        """Draw the groups. The picture shows the original records: do not publish it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which is replaced if it is there; its ending gives the format.
+        """
         from ..files.atomic import whole_file
         from ..plots import check_plot, plot_groups
 

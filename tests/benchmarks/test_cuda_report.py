@@ -280,7 +280,7 @@ def test_both_engines_are_measured_in_the_simulator(tmp_path):
 
 
 def test_scaling_without_a_gpu_says_so(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(scaling, "gpu_available", lambda: False)
+    monkeypatch.setattr("benchmarks.scaling.measure.gpu_available", lambda: False)
     monkeypatch.setattr(scaling, "SIMULATED", False)
     assert scaling.main(["--engine", "cuda", "--quick", "--output", str(tmp_path)]) == 2
     said = capsys.readouterr().err.strip().splitlines()
