@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cuda test-gpu lint notebooks docs experiments experiments-full clean
+.PHONY: demo test coverage test-cuda test-gpu lint notebooks docs experiments experiments-full clean
 
 DEMO := turnover,staff,wages,investment,exports,energy,assets,profit
 demo: .venv/report.stamp
@@ -18,6 +18,11 @@ demo: .venv/report.stamp
 
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n 2
+
+# The same, with the share of lines and branches that ran: pyproject.toml says of what.
+coverage: .venv/test.stamp
+	@mkdir -p build
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
 # The CUDA engine without a GPU: in Numba's simulator, then the compiled kernels by ptxrun.
 PTXRUN_HOME ?= ../shared/ptxrun

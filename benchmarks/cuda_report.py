@@ -1,7 +1,7 @@
 """What is known of the CUDA engine without a GPU: ``python -m benchmarks.cuda_report``.
 
-Every kernel is compiled and assembled (`cuda_compile`), whole methods are counted in a dry run
-(`cuda_budget`) and their times on some cards projected (`cuda_projection`). Needs
+Every kernel is compiled and assembled (`cuda.compile`), whole methods are counted in a dry run
+(`cuda.budget`) and their times on some cards projected (`cuda.projection`). Needs
 ``numba-cuda[cu13]``, no GPU.
 """
 
@@ -20,17 +20,16 @@ from typing import Any
 
 from microagg_gpu.datasets import simulated
 
-from . import cuda_compile, cuda_kernels
-from .cuda_budget import Work, dry_run
-from .cuda_compile import CAPABILITIES, LINKED, THREADS, Capability, occupancy
-from .cuda_costs import COSTS
-from .cuda_kernels import Kernel
-from .cuda_projection import ASSUMED, CARDS, LAUNCH, projection
-from .measure import standardized
-from .papers import write
-from .scaling_report import figure, table
+from .common import RESULTS, figure, table, write
+from .cuda import compile as compiling
+from .cuda import kernels as launching
+from .cuda.budget import Work, dry_run
+from .cuda.compile import CAPABILITIES, LINKED, THREADS, Capability, occupancy
+from .cuda.costs import COSTS
+from .cuda.kernels import Kernel
+from .cuda.projection import ASSUMED, CARDS, LAUNCH, projection
+from .scaling.measure import standardized
 
-RESULTS = Path(__file__).parent / "results" / "cuda.md"
 PACKAGES = (
     *("numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "cuda-bindings"),
     *("numba", "llvmlite", "numpy"),
@@ -113,7 +112,7 @@ def problems(kernels: list[Kernel], failed: list[str], rows: Rows) -> list[str]:
         if kernel.real == "float32" and any(row["doubles"] for row in results):
             found.append(f"{name} has double precision instructions.")
         if (kernel.module, kernel.name) not in COSTS:
-            found.append(f"`{kernel.title}` has no line in benchmarks/cuda_costs.py.")
+            found.append(f"`{kernel.title}` has no line in benchmarks/cuda/costs.py.")
     return found
 
 
@@ -276,7 +275,7 @@ def about_methods(works: Works) -> list[str]:
         "",
         "Each method ran on the simulated data sets of the 2005 paper (10 variables) with an "
         "engine that takes the decisions of the CPU engine, which are the same, and counts what "
-        "the CUDA engine would do for them (`benchmarks/cuda_budget.py`; a test compares the "
+        "the CUDA engine would do for them (`benchmarks/cuda/budget.py`; a test compares the "
         "counts with those of the compiled kernels executed by `ptxrun`). The dry runs took up to "
         f"{figure(seconds, 2)} s. *Meetings* are grid synchronisations; *reductions* and "
         "*removals* are what a block does one after the other besides looking at records; bytes "
@@ -353,7 +352,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     add("--methods", help="compile what these launch, and count these (all)")
     add("--most", type=int, default=120_000, help="most records of a dry run (120,000)")
     add("--processes", type=int, default=2, help="how many at a time (2)")
-    add("--output", type=Path, default=RESULTS, help="Markdown file (results/cuda.md)")
+    add("--output", type=Path, default=RESULTS / "cuda.md", help="Markdown file (results/cuda.md)")
     options = parser.parse_args(arguments)
     by_name = {shown(cc): cc for cc in CAPABILITIES}
     chosen = options.cc.split(",")
@@ -368,16 +367,16 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the report from the command line."""
     options = parsed(arguments)
     os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # kernels are compiled here; `found` simulates
-    if needed := cuda_compile.missing():
+    if needed := compiling.missing():
         tell(f"missing: {needed}")
         return 2
     start = time.perf_counter()
     tell("looking for kernels in Numba's simulator")
-    kernels, failed = cuda_kernels.found(options.methods)
+    kernels, failed = launching.found(options.methods)
     launched = [kernel for kernel in kernels if kernel.types]
     methods = [method for method in METHODS if method in (options.methods or METHODS)]
     names = [(m, data) for m in methods for data, n in DATA.items() if n <= options.most]
-    jobs: dict[Any, Any] = {k: (cuda_compile.compiled, k, options.cc) for k in launched}
+    jobs: dict[Any, Any] = {k: (compiling.compiled, k, options.cc) for k in launched}
     jobs |= {name: (counted, *name) for name in names}
     done = side_by_side(jobs, options.processes)
     rows = {kernel: done[kernel] for kernel in launched}

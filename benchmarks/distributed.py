@@ -30,10 +30,9 @@ import pyarrow.parquet as pq
 from microagg_gpu import microaggregate
 from microagg_gpu.datasets import clusters
 
-from .loss import Runs
-from .papers import machine, write
+from .common import RESULTS, SavedRuns, machine_line, table, write
 
-RESULTS = Path(__file__).with_name("results") / "dask.json"
+SAVED = RESULTS / "dask.json"
 K, D, FILE = 5, 10, 100_000  # records of a file, and of a block
 PARTS = {"price": 1_000_000, "large": 10_000_000}
 COLUMNS = [f"v{j}" for j in range(D)]
@@ -132,7 +131,7 @@ def alone(n: int, **given: Any) -> dict[str, Any]:
     return {"loss": result.loss, "seconds": result.seconds, "memory": memory.most}
 
 
-def price(runs: Runs, home: Path, n: int) -> None:
+def price(runs: SavedRuns, home: Path, n: int) -> None:
     """What blocks cost."""
     folder = _files(home, n)
     runs(f"{n} whole", partial(alone, n))
@@ -141,7 +140,7 @@ def price(runs: Runs, home: Path, n: int) -> None:
     runs(f"{n} blocks repaired", partial(on_workers, folder, 2))
 
 
-def large(runs: Runs, home: Path, n: int) -> None:
+def large(runs: SavedRuns, home: Path, n: int) -> None:
     """How time falls from one worker to two."""
     folder = _files(home, n)
     for workers in (2, 1):
@@ -172,7 +171,7 @@ def report(done: dict[str, dict[str, Any]]) -> str:
         "in its block and once more at the borders. Workers have one thread and 5 GiB each. The "
         "rows `whole` are one process with the records in memory already, on all cores.",
         "",
-        f"Machine: {machine()}.",
+        f"Machine: {machine_line()}.",
         "",
     ]
     for n in PARTS.values():
@@ -181,15 +180,14 @@ def report(done: dict[str, dict[str, Any]]) -> str:
             continue
         whole = done.get(f"{n} whole")
         head = ["", "loss %", "against whole", "seconds", "GiB in all", "records repaired"]
-        lines += [f"## {n:,} records", "", f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
+        cells = []
         for name, run in rows.items():
             against = f"{100 * (run['loss'] / whole['loss'] - 1):+.1f} %" if whole else ""
-            cells = [
+            cells.append([
                 name.removeprefix(f"{n} "), f"{run['loss']:.4f}", against, f"{run['seconds']:.0f}",
                 f"{run['memory']:.1f}", f"{run.get('repaired', 0):,}",
-            ]  # fmt: skip
-            lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
+            ])  # fmt: skip
+        lines += [f"## {n:,} records", "", *table(head, cells), ""]
         for name, run in rows.items():
             if "phases" in run:
                 text = ", ".join(f"{phase} {seconds:g}" for phase, seconds in run["phases"].items())
@@ -221,7 +219,7 @@ def main() -> None:
     if given.write:
         write_files(int(given.write[0]), Path(given.write[1]))
         return
-    runs = Runs(given.fresh, RESULTS)
+    runs = SavedRuns(given.fresh, SAVED)
     home = given.home or Path(tempfile.mkdtemp(prefix="microagg-"))
     try:
         for part in given.parts.split(","):
@@ -230,7 +228,7 @@ def main() -> None:
         if given.home is None:
             shutil.rmtree(home, ignore_errors=True)
     text = report(runs.done)
-    write(RESULTS.with_suffix(".md"), text)
+    write(SAVED.with_suffix(".md"), text)
     print(text)
 
 

@@ -18,9 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from .papers import machine
+from .common import RESULTS, machine_line, table, write
 
-RESULTS = Path(__file__).with_name("results") / "files.md"
 AMOUNTS = [*(f"amount{j}" for j in range(8)), *(f"number{j}" for j in range(3))]
 CHOSEN = ["--columns", ",".join(AMOUNTS), "--drop", "id", "--keep-integers", "-k", "5"]
 RUNS = {
@@ -60,31 +59,31 @@ def measured(command: list[str], folder: str) -> tuple[float, float]:
     return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / unit
 
 
-def main(rows: int) -> None:
+def main(n: int) -> None:
     """Measure, print and save."""
     lines = [
         "# From disk to disk",
         "",
-        f"`python -m benchmarks.files`: a CSV file of {rows:,} rows and 15 columns, 11 of them "
-        f"protected with MDAV, k=5; on {machine()}. Peak memory is that of the process, or of one "
-        "before it that took more. Everything is compiled beforehand.",
+        f"`python -m benchmarks.files`: a CSV file of {n:,} rows and 15 columns, 11 of them "
+        f"protected with MDAV, k=5; on {machine_line()}. Peak memory is that of the process, or "
+        "of one before it that took more. Everything is compiled beforehand.",
         "",
-        "| | seconds | peak GiB |",
-        "| --- | ---: | ---: |",
     ]
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         write_file(Path(folder, "in.csv"), 60_000)
         for arguments in RUNS.values():  # compiles
             measured(["-m", "microagg_gpu", *arguments, "--force"], folder)
-        write_file(Path(folder, "in.csv"), rows)
+        write_file(Path(folder, "in.csv"), n)
         runs = {"pandas reads and writes the file": ["-c", PANDAS]}
         runs |= {name: ["-m", "microagg_gpu", *a, "--force"] for name, a in RUNS.items()}
         for name, command in runs.items():
             seconds, peak = measured(command, folder)
-            lines.append(f"| {name} | {seconds:.0f} | {peak:.1f} |")
-            print(lines[-1], flush=True)
-    if rows == 1_000_000:
-        RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            rows.append([name, f"{seconds:.0f}", f"{peak:.1f}"])
+            print(*rows[-1], sep="  ", flush=True)
+    lines += table(("", "seconds", "peak GiB"), rows, numbers=True)
+    if n == 1_000_000:
+        write(RESULTS / "files.md", "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

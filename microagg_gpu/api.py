@@ -172,13 +172,16 @@ def refine(
 
     Parameters
     ----------
-    data : as in `microaggregate`
+    data : array or DataFrame
+        As in `microaggregate`.
     labels : array_like of int, (n,)
         Group of each record; at least k records in each.
     k : int
+        Smallest number of records in a group.
     seconds, steps
         The budget, as ``refine`` and ``refine_steps`` of `microaggregate`.
-    columns, standardize, variable_weights, device, engine, seed, watch, by, sampling_weight, \
+    columns, standardize, variable_weights, device, engine, seed, watch, by, sampling_weight
+        As in `microaggregate`.
     missing, small_strata, aggregate, keep_integers
         As in `microaggregate`.
 
@@ -231,14 +234,17 @@ def compare(
 
     Parameters
     ----------
-    data : as in `microaggregate`
+    data : array or DataFrame
+        As in `microaggregate`.
     k : int or several
+        Smallest number of records in a group; each is tried with every method.
     methods : "all" or several
         Each a method's name, which runs its usual variants, or a pair (name, options). "all" is
         every method that groups whole records; individual ranking, which does not, and above
         1,500 records "tsp", whose time grows with their cube, run only when named.
-    columns, standardize, variable_weights, device, engine, seed, progress, refine, by, \
-    sampling_weight, ordinal, nominal, missing, small_strata, aggregate, keep_integers
+    columns, standardize, variable_weights, device, engine, seed, progress, refine, by, sampling_weight
+        As in `microaggregate`.
+    ordinal, nominal, missing, small_strata, aggregate, keep_integers
         As in `microaggregate`.
 
     Returns

@@ -94,7 +94,14 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or DataFrame of shape (n, p)
-        y : ignored
+            The records.
+        y : object
+            Ignored; scikit-learn's pipelines give it.
+
+        Returns
+        -------
+        Microaggregator
+            This estimator, fitted.
         """
         options = mapping("options", self.options)
         standardize = true_or_false("standardize", self.standardize)
@@ -137,6 +144,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or DataFrame of shape (m, p)
+            Records with the variables of those that were fitted.
 
         Returns
         -------

@@ -26,12 +26,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..papers import write
-from .records import Records, commit
+from ..common import RESULTS, commit, write
+from .records import Records
 from .report import report
 from .worker import PARTS, attempt, module_of
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
 PATIENCE = 3600  # seconds for a batch: a case that hangs is a wrong one
 
 

@@ -1,37 +1,13 @@
 """What was done so far, in a JSON file: by commit and part."""
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from ..papers import machine, write
+from ..common import load, machine_line, write
 
 KEPT = 50  # descriptions of wrong cases of a part
-
-
-def commit() -> str:
-    """The commit of the working tree, with a mark if the library in it was changed since."""
-    root = Path(__file__).resolve().parents[2]
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", *arguments], cwd=root, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--", "microagg_gpu", "kernels", "benchmarks/*.py",
-                      "benchmarks/reliability")  # fmt: skip
-        return git("rev-parse", "HEAD") + ("+changes" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def load() -> float:
-    """How many processes want to run, on average over the last minute."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def without_paths(text: str) -> str:
@@ -72,6 +48,6 @@ class Records:
             for one in wrong[:room]
         ]
         of = self.all["commits"].setdefault(self.commit, {"parts": {}})
-        of["machine"] = machine()
+        of["machine"] = machine_line()
         of["parts"][name] = row
         write(self._path, json.dumps(self.all, indent=1, ensure_ascii=False) + "\n")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..common import table
 from .worker import PARTS, module_of
 
 TEXTS = {
@@ -62,16 +63,15 @@ def report(results: dict[str, Any]) -> str:
 
 def _table(parts: dict[str, Any]) -> list[str]:
     head = ["part", "asked for", "done", "refused as due", "wrong", "minutes", "load"]
-    lines = [f"| {' | '.join(head)} |", "| --- " + "| ---: " * (len(head) - 1) + "|"]
+    cells = []
     for part in PARTS:
         if part in parts:
             row = parts[part]
-            cells = [
+            cells.append([
                 part, _asked(part), f"{row['done']:,}", f"{row['refused']:,}", f"{row['wrong']:,}",
                 f"{row['seconds'] / 60:.1f}", f"{row['load']:.1f}",
-            ]  # fmt: skip
-            lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", "Wrong cases:", ""]
+            ])  # fmt: skip
+    lines = [*table(head, cells, numbers=True), "", "Wrong cases:", ""]
     wrong = [
         f"- {part} {case['case']}: {case['what']}"
         for part, row in parts.items() for case in row["wrong_cases"]

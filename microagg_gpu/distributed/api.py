@@ -149,7 +149,8 @@ def microaggregate(
     data : Dask DataFrame, or Parquet files
         Files as a path, a pattern with ``*``, a directory, or several of these; each file is a
         partition, and must be where all workers can read it.
-    k, method, columns, standardize, variable_weights, device, engine, seed, by, sampling_weight, \
+    k, method, columns, standardize, variable_weights, device, engine, seed, by, sampling_weight
+        As in `microagg_gpu.microaggregate`.
     missing, aggregate, keep_integers, **options
         As in `microagg_gpu.microaggregate`. With ``device="cuda"`` each worker uses its own GPU.
         Options such as ``seconds`` of method "best" are for each block.

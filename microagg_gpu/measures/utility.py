@@ -162,6 +162,7 @@ def correlations(data: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     data : array_like, n x p
+        Records in rows; NaN marks a missing value.
 
     Returns
     -------

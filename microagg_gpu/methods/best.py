@@ -58,6 +58,7 @@ def best(
         Instead of seconds: annealing steps for each record, for a result that is the same
         everywhere.
     seed : int
+        Seed of the random numbers.
     story : list of str, optional
         Gets a line on what was tried and what won.
     """

@@ -139,6 +139,16 @@ class Result:
 
         Distances are over numbers and ordinal variables, as in the grouping; an intruder sees
         the stratum too, and compares only within it.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        measures.Linkage
+            As `measures.record_linkage` returns it.
         """
         scale = self._problem.scale
         used = self._problem.table.kinds != NOMINAL
@@ -153,6 +163,16 @@ class Result:
 
         It takes seconds for thousands of records, a minute for 100,000. For groups of whole
         records in numbers only.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        Bound
+            The lower bound on the loss, and the gap to it.
         """
         callable_or_none("progress", progress)
         if self.labels.ndim > 1:
@@ -178,6 +198,11 @@ class Result:
             Rows of `compare`, for the map of loss and risk.
         progress : callable, optional
             Called with the fraction done.
+
+        Returns
+        -------
+        dict
+            Nested dicts and lists of numbers and texts.
         """
         from ..report import describe
 
@@ -228,6 +253,7 @@ class Result:
         Parameters
         ----------
         path : str or Path
+            The file, which is replaced if it is there.
         notes, alternatives, progress
             As for `report`.
         """
@@ -240,7 +266,13 @@ class Result:
 
     @known_keywords
     def plot(self, path: str | Path) -> None:
-        """Draw the groups. The picture shows the original records: do not publish it."""
+        """Draw the groups. The picture shows the original records: do not publish it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which is replaced if it is there; its ending gives the format.
+        """
         from ..files.atomic import whole_file
         from ..plots import check_plot, plot_groups
 

@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import cuda_compile, cuda_kernels, cuda_report, scaling
-from benchmarks.cuda_costs import COSTS
+from benchmarks import cuda_report
+from benchmarks.cuda import compile as cuda_compile
+from benchmarks.cuda import kernels as cuda_kernels
+from benchmarks.cuda.costs import COSTS
+from benchmarks.scaling import __main__ as scaling
 from helpers.strategies import make_table
 from microagg_gpu import METHODS
 
@@ -136,7 +139,7 @@ def scans_of_mdav(n, k):
 @pytest.mark.parametrize("method", cuda_report.METHODS)
 @pytest.mark.parametrize("kind", ["random", "grid", "clustered"])
 def test_dry_run_takes_the_same_decisions(method, kind):
-    from benchmarks.cuda_budget import dry_run
+    from benchmarks.cuda.budget import dry_run
 
     points = make_table(kind, 150, 3, 1)
     work, labels = dry_run(points, 3, method)
@@ -147,7 +150,7 @@ def test_dry_run_takes_the_same_decisions(method, kind):
 
 @needs_numba_cuda
 def test_dry_run_of_mdav_counts_its_scans():
-    from benchmarks.cuda_budget import dry_run
+    from benchmarks.cuda.budget import dry_run
 
     n, d, k = 101, 4, 3
     work, _ = dry_run(make_table("random", n, d, 0), k, "mdav")
@@ -181,7 +184,7 @@ def renewals(points, k):
 
 @needs_numba_cuda
 def test_dry_run_of_diameter_counts_renewed_partners():
-    from benchmarks.cuda_budget import dry_run
+    from benchmarks.cuda.budget import dry_run
 
     n, k = 160, 4
     points = make_table("random", n, 3, 2)
@@ -200,7 +203,7 @@ ptxrun.install(cc=(8, 0), racecheck=False, uninit=False)
 import numpy as np
 from microagg_gpu import METHODS
 from microagg_gpu.kernels.cuda import launching
-from benchmarks.cuda_budget import dry_run
+from benchmarks.cuda.budget import dry_run
 launching.RECORDS_PER_BLOCK = 50
 points = np.random.default_rng(0).normal(size=(200, 10))
 found = {}
@@ -277,7 +280,7 @@ def test_both_engines_are_measured_in_the_simulator(tmp_path):
 
 
 def test_scaling_without_a_gpu_says_so(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(scaling, "gpu_available", lambda: False)
+    monkeypatch.setattr("benchmarks.scaling.measure.gpu_available", lambda: False)
     monkeypatch.setattr(scaling, "SIMULATED", False)
     assert scaling.main(["--engine", "cuda", "--quick", "--output", str(tmp_path)]) == 2
     said = capsys.readouterr().err.strip().splitlines()

@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-from benchmarks import experiments, experiments_report
-from benchmarks.experiments_checks import checks
-from benchmarks.experiments_data import EXPERIMENTS, Curves, draw, power, sim_name
-from benchmarks.ours import METHODS_2005
-from benchmarks.printed import TABLES
-from benchmarks.scaling import commit
+from benchmarks.common import commit
+from benchmarks.experiments import __main__ as experiments
+from benchmarks.experiments import report as experiments_report
+from benchmarks.experiments.checks import checks
+from benchmarks.experiments.data import EXPERIMENTS, Curves, draw, power, sim_name
+from benchmarks.papers.ours import METHODS_2005
+from benchmarks.papers.printed import TABLES
 from microagg_gpu.datasets import simulated
 
 TINY = {

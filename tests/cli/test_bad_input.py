@@ -12,12 +12,38 @@ from helpers.command import (
     command,
     process,
     refuse,
-    refuse_here,
+    refuse_for_real,
     run,
     write,
     write_companies,
 )
 from microagg_gpu import microaggregate
+
+OUT = ["-k", 2, "-o", "out.csv"]
+
+
+# Of each kind of refusal one by the real command; all others are made in this process.
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("", ["protect", "in.csv", *OUT], "in.csv is empty"),
+        ("x,y\n1,2\n3\n", ["protect", "in.csv", *OUT], "line 3 of in.csv has 1 cell"),
+        ("x,y\n1,\0\n", ["protect", "in.csv", *OUT], "in.csv is not a text file in UTF-8"),
+        ("x,y\n1,\n3,4\n", ["protect", "in.csv", *OUT], "1 value of in.csv is missing"),
+        ("x,y\n1,a\n3,4\n", ["protect", "in.csv", *OUT], "column 'y' of in.csv is not numeric"),
+        ("x\n1\n2\n", ["protect", "absent.csv", *OUT], "absent.csv does not exist"),
+        ("x\n1\n2\n", ["protect", "in.csv", "-k", 3, "-o", "out.csv"], "k=3 is more than the 2"),
+        ("x\n1\n2\n", ["protect", "in.csv", "-k", 2, "-o", "in.csv", "--force"], "twice"),
+        ("x\n1\n2\n", ["protect", "in.csv", *OUT, "--method", "magic"], "'magic' is unknown"),
+        ("x\n1\n2\n", ["check", "in.csv", "-k", 2, "--columns", "y"], "'y' is not in in.csv"),
+        ("x\n1\n2\n", ["report", "in.csv", "in.csv", "-o", "o.html"], "no column of numbers"),
+        ("x\n1\n2\n", ["compare", "in.csv", "-k", "", "--columns", "x"], "-k is empty"),
+    ],
+)
+def test_the_real_command_refuses(text, arguments, message):
+    write(text)
+    refuse_for_real(message, *arguments)
+
 
 # The file
 
@@ -159,7 +185,7 @@ def test_output_cannot_be_written(monkeypatch):
 
     # The superuser, whom tests may run as, can write to any directory.
     monkeypatch.setattr(microagg_gpu.files.atomic.Temporary, "make", denied)
-    refuse_here("out.csv cannot be written: Permission denied", *chosen, "-o", "out.csv")
+    refuse("out.csv cannot be written: Permission denied", *chosen, "-o", "out.csv")
 
 
 def test_full_disk_leaves_nothing():
@@ -220,7 +246,7 @@ def test_failed_check_leaves_nothing(monkeypatch):
 def test_bad_option(arguments, message):
     write_companies()
     columns = [] if "--columns" in arguments else ["--columns", "staff"]
-    refuse_here(message, "protect", "in.csv", "-k", 3, "-o", "out.csv", *columns, *arguments)
+    refuse(message, "protect", "in.csv", "-k", 3, "-o", "out.csv", *columns, *arguments)
 
 
 @pytest.mark.parametrize("k", [0, -1])
@@ -236,7 +262,7 @@ def test_plot_without_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setattr("microagg_gpu.plots.find_spec", lambda name: None)
     chosen = ("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
     extra = r"needs Matplotlib: pip install 'microagg-gpu\[report\]'"
-    refuse_here(extra, *chosen, "--plot", "g.png")
+    refuse(extra, *chosen, "--plot", "g.png")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from microagg_gpu.cli.app import app
 
 HEADER = ["id", "name", "turnover", "staff", "note"]
+CHOSEN = ["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"]
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals, links or streams")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 
 def run(*arguments):
@@ -49,20 +53,20 @@ def read(name, delimiter=","):
 
 
 def refuse(message, *arguments):
-    """Run the real command and expect one sentence, exit code 2 and no file left behind."""
+    """Run the command in this process; expect one sentence, exit code 2 and no file left behind."""
+    before = sorted(os.listdir())
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    sentence(message, result.stderr)
+    assert sorted(os.listdir()) == before
+
+
+def refuse_for_real(message, *arguments):
+    """The same by the real command, in a process of its own, which takes about a second."""
     before = sorted(os.listdir())
     done = process(*arguments)
     assert (done.returncode, done.stdout) == (2, ""), done.stdout + done.stderr
     sentence(message, done.stderr)
-    assert sorted(os.listdir()) == before
-
-
-def refuse_here(message, *arguments):
-    """The same in this process, where something was replaced for the test."""
-    before = sorted(os.listdir())
-    result = run(*arguments)
-    assert result.exit_code == 2
-    sentence(message, result.output)
     assert sorted(os.listdir()) == before
 
 
@@ -84,3 +88,22 @@ def command(code, *arguments, **given):
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, **given
     )
+
+
+KILLED = """
+import os, signal
+from microagg_gpu.__main__ import main
+real = os.link
+def link(*arguments):
+    BEFORE
+    real(*arguments)
+    AFTER
+os.link = link
+main()
+"""
+
+
+def stopped_at_the_end(before="", after="", arguments=CHOSEN):
+    """Run the command, with something done just before or after its output gets its name."""
+    code = KILLED.replace("BEFORE", before or "pass").replace("AFTER", after or "pass")
+    return command(code, *arguments)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cuda_budget import Work
+from .budget import Work
 
 LAUNCH = 10e-6  # seconds, assumed
 # Seconds of a meeting and of a reduction or removal, assumed: as good as one may hope, and slow.

@@ -1,5 +1,5 @@
 """One measurement in a process of its own, for `benchmarks.scaling`, so that its peak memory is
-that of one method: ``python -m benchmarks.measure TASK`` takes and prints JSON.
+that of one method: ``python -m benchmarks.scaling.measure TASK`` takes and prints JSON.
 """
 
 import hashlib
@@ -20,6 +20,7 @@ import numpy as np
 
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.data.table import read
+from microagg_gpu.engines import gpu_available
 from microagg_gpu.kernels import engine_for
 from microagg_gpu.pipeline.partition import Partition
 from microagg_gpu.pipeline.problem import prepare
@@ -30,6 +31,15 @@ SHORT = 10.0  # seconds: a run below it is repeated
 WARM_UP = 2_000  # records of the data that are grouped first, untimed, so that all is compiled
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")  # of GPUs, by Numba
 PACKAGES = ("quitefastmst", "fastcluster")  # peers to install by hand, never dependencies
+
+
+def without_gpu(quick: bool) -> str:
+    """Why the CUDA engine cannot be measured here; empty if it can."""
+    if SIMULATED:
+        return "" if quick else "Numba's simulator is too slow for anything but --quick"
+    if gpu_available():
+        return ""
+    return "--engine cuda needs an NVIDIA GPU and CuPy (cupy-cuda13x), and none is usable here"
 
 
 def memory(field: str) -> float:
@@ -199,8 +209,8 @@ def tree_and_cut(data: np.ndarray, task: Task) -> dict[str, float]:
 
 
 def scan(task: Task, data: np.ndarray) -> dict[str, Any]:
-    """A full scan of `benchmarks.peers`."""
-    run = import_module("benchmarks.peers").FULL_SCANS[task["method"]]
+    """A full scan of `peers`."""
+    run = import_module("benchmarks.scaling.peers").FULL_SCANS[task["method"]]
     run(standardized(sample(data)), task["k"])
     points = standardized(data)
     before = memory("VmRSS")

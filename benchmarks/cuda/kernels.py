@@ -1,6 +1,6 @@
 """Every kernel of the CUDA engine and the types it is launched with.
 
-``NUMBA_ENABLE_CUDASIM=1 python -m benchmarks.cuda_kernels`` runs every method on tiny tables in
+``NUMBA_ENABLE_CUDASIM=1 python -m benchmarks.cuda.kernels`` runs every method on tiny tables in
 Numba's simulator, notes what is launched and prints it as JSON: no GPU and no CUDA compiler is
 needed. `found` does that in a process of its own, since a process either simulates or compiles.
 """
@@ -15,13 +15,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+from ..common import ROOT
+
 ENGINE = "microagg_gpu.kernels.cuda"
 REALS = ("float64", "float32")
 RECORDS, K = 26, 3
@@ -198,7 +198,7 @@ def kernels(methods: list[str]) -> tuple[list[Kernel], list[str]]:
 def found(methods: list[str]) -> tuple[list[Kernel], list[str]]:
     """What `kernels` finds, in a process that simulates."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.cuda_kernels", *methods],
+        [sys.executable, "-m", "benchmarks.cuda.kernels", *methods],
         cwd=ROOT,
         env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
         capture_output=True,

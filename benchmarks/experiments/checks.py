@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator
 
-from .experiments_data import PHASES, UB, Curves, printed_power
-from .printed import TABLES
-from .scaling_report import figure
+from ..common import figure
+from ..papers.printed import TABLES
+from .data import PHASES, UB, Curves, printed_power
 
 FIXED, TREES, SPLIT = ("D", "C"), ("M", "M-d", "M-c"), ("M-d", "M-c")
 # How words of the paper are taken.

@@ -1,5 +1,7 @@
 """Where a paper's text leaves a choice: what was taken, and how it was chosen."""
 
+from ..common import table
+
 WARNING = (
     "These were chosen by the printed figures they are compared with, so a match that rests on "
     "one of them is weaker evidence than a match of a method whose text leaves no choice."
@@ -67,5 +69,5 @@ READINGS = [
 
 def as_markdown() -> list[str]:
     """The readings as a section of the report."""
-    head = ["## Readings", "", WARNING, "", "| left open | taken | tried besides |"]
-    return [*head, "| --- | --- | --- |", *(f"| {' | '.join(row)} |" for row in READINGS)]
+    head = ("left open", "taken", "tried besides")
+    return ["## Readings", "", WARNING, "", *table(head, READINGS)]

@@ -4,7 +4,6 @@ Each takes a `Runs`, which holds the data and what was computed in this run; not
 between runs. The simulated data sets of 2005 are in `simulations`.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from microagg_gpu import Result, measures, microaggregate
 from microagg_gpu.datasets import fetch
 
+from ..common import data_home
 from .cells import Cell, Check, compare, numbers, show
 from .printed import TABLES
 
@@ -24,12 +24,6 @@ VARIABLES = tuple({"variable": j, **way} for j in range(13) for way in BOTH)
 GENETIC = {"A": "average", "M": "maximal"}
 NOT_AVAILABLE = "data not available"
 CHOICES = "each step 1 chooses one of two extreme records; ours: the lower, or the higher, always"
-
-
-def data_home() -> Path:
-    """Directory of the reference files: MICROAGG_DATA, else shared/data beside the repository."""
-    named = os.environ.get("MICROAGG_DATA")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def missing_files(home: Path) -> list[str]:

@@ -11,8 +11,8 @@ import numpy as np
 from microagg_gpu import InputError
 from microagg_gpu.datasets import clusters, simulated
 
-from .ours import METHODS_2005
-from .printed import TABLES
+from ..papers.ours import METHODS_2005
+from ..papers.printed import TABLES
 
 Row = dict[str, Any]
 UB = "UB"  # the true clusters partitioned by D or C: a row of Table 7

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from .scaling_report import Row, Rows, is_curve
+from .report import Row, Rows, is_curve
 
 PEERS = {"full scan": ":", "quitefastmst": "--", "fastcluster": "-.", "cpu": ":"}
 PEER_NAMES = {"quitefastmst": "quitefastmst, tree alone", "cpu": "cpu engine"}

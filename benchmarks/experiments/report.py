@@ -3,9 +3,11 @@
 from pathlib import Path
 from statistics import median
 
-from .cells import numbers, show
-from .experiments_checks import Statement, checks, sentence
-from .experiments_data import (
+from ..common import figure, table, write
+from ..papers.cells import numbers, show
+from ..papers.printed import TABLES
+from .checks import Statement, checks, sentence
+from .data import (
     EXPERIMENTS,
     KINDS,
     PHASES,
@@ -16,10 +18,7 @@ from .experiments_data import (
     settings,
     shown,
 )
-from .experiments_plot import plot
-from .papers import write
-from .printed import TABLES
-from .scaling_report import figure, table
+from .plot import plot
 
 
 def write_report(rows: list[Row], machines: dict[str, dict[str, str]], where: Path) -> list[Path]:

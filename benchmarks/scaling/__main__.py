@@ -1,7 +1,7 @@
 """Time and memory of every method against the number of records, beside named peers.
 
 ``python -m benchmarks.scaling --engine cpu`` writes a JSON file as it goes, and from it Markdown
-and a plot. Each measurement has a process of its own (`benchmarks.measure`). With
+and a plot. Each measurement has a process of its own (`benchmarks.scaling.measure`). With
 ``--engine cuda``, on a machine with a GPU, every table is measured with both engines, whose groups
 must be the same. In Numba's simulator ``--quick`` does the same with a few records, as a test.
 """
@@ -10,7 +10,6 @@ import argparse
 import json
 import math
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -18,8 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,17 +24,13 @@ from typing import Any
 import numpy as np
 
 from microagg_gpu.datasets import clusters, fetch, simulated
-from microagg_gpu.engines import gpu_available
 
-from .measure import SIMULATED, gpu
-from .ours import data_home
-from .papers import write
-from .scaling_plot import plot
-from .scaling_report import as_markdown, disagreements
+from ..common import RESULTS, ROOT, commit, data_home, load, machine, write
+from .measure import SIMULATED, gpu, without_gpu
+from .plot import plot
+from .report import as_markdown, disagreements
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = Path(__file__).parent / "results"
-# The group sizes of the issue's targets; the 2005 paper's simulations have k=4.
+# The group sizes of the targets; the 2005 paper's simulations have k=4.
 K = {"diameter": 4, "mst": 4, "kward": 4, "tsp": 3}
 UNIVARIATE = ("fixed", "optimal", "genetic")
 SPLITS: tuple[dict[str, Any], ...] = ({}, {"split": "diameter"}, {"split": "centroid"})
@@ -209,7 +202,7 @@ class Bench:
             "data": str(table),
             "repeat": self._options.repeat,
         }
-        answer = self._child(["-m", "benchmarks.measure", json.dumps(task)], **environment)
+        answer = self._child(["-m", "benchmarks.scaling.measure", json.dumps(task)], **environment)
         return json.loads(answer)
 
     def _table(self, data: Data) -> Path:
@@ -221,7 +214,7 @@ class Bench:
 
     def run(self, job: Job) -> dict[str, Any]:
         """Measure a row and save it."""
-        row = job.as_row() | {"load": os.getloadavg()[0]}
+        row = job.as_row() | {"load": load()}
         kind = "ours" if job.who in ENGINES else job.who
         try:
             row |= self._measure(job, kind, self._table(job.data))
@@ -285,43 +278,6 @@ def _exponent(times: list[tuple[int, float]]) -> float:
 
 def _without_paths(text: str) -> str:
     return text.replace(str(ROOT), ".").replace(str(Path.home()), "~")
-
-
-def commit() -> str:
-    """The version of the code, with "-dirty" if it has changes that are not committed."""
-    ask = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        done = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True)
-    except OSError:  # git is not installed
-        return "unknown"
-    return done.stdout.strip() or "unknown"
-
-
-def machine() -> dict[str, str]:
-    """What the figures were measured on."""
-    name = platform.processor() or platform.machine()
-    if (info := Path("/proc/cpuinfo")).is_file():
-        models = [x.split(":", 1)[1] for x in info.read_text().splitlines() if "model name" in x]
-        name = models[0].strip() if models else name
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    packages = ("numpy", "numba", "llvmlite", "quitefastmst", "fastcluster")
-    return {
-        "processor": name,
-        "cores": str(os.cpu_count()),
-        "memory": f"{memory:.1f} GiB",
-        "system": platform.system(),
-        "Python": platform.python_version(),
-        **{name: version(name) for name in packages if find_spec(name)},
-    }
-
-
-def without_gpu(quick: bool) -> str:
-    """Why the CUDA engine cannot be measured here; empty if it can."""
-    if SIMULATED:
-        return "" if quick else "Numba's simulator is too slow for anything but --quick"
-    if gpu_available():
-        return ""
-    return "--engine cuda needs an NVIDIA GPU and CuPy (cupy-cuda13x), and none is usable here"
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:

@@ -1,11 +1,12 @@
 """The tables of `results/loss.md`, from the runs of `benchmarks.loss`."""
 
 import re
+from collections.abc import Iterable
 from math import floor
 from statistics import median
 
-from .papers import machine
-from .printed import TABLES
+from ..common import machine_line, table
+from ..papers.printed import TABLES
 
 Runs = dict[str, dict[str, float]]
 SIZES = (3, 4, 5, 10)
@@ -24,10 +25,22 @@ def report(done: Runs) -> str:
         "is certified: no partition into groups of k or more loses less "
         "(`microagg_gpu.measures.lower_bound`). The gap is the share of the loss that a better "
         "method could at most save.",
-        f"Machine: {machine()}.",
+        f"Machine: {machine_line()}.",
         *(part for part in (_files(done), _sim13(done), _clusters(done), _million(done)) if part),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _section(
+    title: str,
+    head: Iterable[str],
+    lines: Iterable[Iterable[str]],
+    before: str = "",
+    after: str = "",
+) -> str:
+    """A heading, a table and the text around it."""
+    parts = [f"## {title}", before, "\n".join(table(head, lines)), after]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _files(done: Runs) -> str:
@@ -36,14 +49,10 @@ def _files(done: Runs) -> str:
     if not runs:
         return ""
     lines = []
+    head = ("file", "k", "seeds", "median", "worst", "target", "bound", "gap of the median", "MDAV",
+            "least printed in the five papers")  # fmt: skip
     for seconds in sorted({run[2] for run in runs}, key=float):
-        lines += [
-            f"## Method `best`, {seconds} s",
-            "",
-            "| file | k | seeds | median | worst | target | bound | gap of the median | MDAV | "
-            "least printed in the five papers |",
-            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-        ]
+        cells = []
         for name, targets in TARGETS.items():
             for k, target in zip(SIZES, targets, strict=True):
                 here = [
@@ -52,19 +61,19 @@ def _files(done: Runs) -> str:
                     if run[:3] == (name, str(k), seconds)
                 ]
                 if here:
-                    lines.append(_file_line(done, name, k, here, target))
-        lines.append("")
+                    cells.append(_file_line(done, name, k, here, target))
+        lines += [f"## Method `best`, {seconds} s", "", *table(head, cells), ""]
     return "\n".join([*lines, _methods(done)])
 
 
-def _file_line(done: Runs, name: str, k: int, here: list[float], target: float) -> str:
+def _file_line(done: Runs, name: str, k: int, here: list[float], target: float) -> list[str]:
     digits = 4 if name == "eia" else 3
     middle = median(here)
     bound = done.get(f"files {name} k={k} bound")
     mdav = done.get(f"files {name} k={k} method mdav")
     printed = _printed(name, k)
     low = min(printed, key=printed.__getitem__) if printed else ""
-    cells = [
+    return [
         name.capitalize() if name != "eia" else "EIA", str(k), str(len(here)),
         f"**{middle:.{digits}f}**", f"{max(here):.{digits}f}", f"{target:g}",
         _down(bound["loss"], digits) if bound else "",
@@ -72,7 +81,6 @@ def _file_line(done: Runs, name: str, k: int, here: list[float], target: float) 
         f"{mdav['loss']:.{digits}f}" if mdav else "",
         f"{printed[low]:g} ({low})" if printed else "",
     ]  # fmt: skip
-    return f"| {' | '.join(cells)} |"
 
 
 def _down(bound: float, digits: int) -> str:
@@ -115,18 +123,12 @@ def _methods(done: Runs) -> str:
         return ""
     columns = [(file, k) for file in TARGETS for k in SIZES]
     head = [f"{file.capitalize() if file != 'eia' else 'EIA'} {k}" for file, k in columns]
-    lines = [
-        "## Every method, one run",
-        "",
-        f"| method | {' | '.join(head)} |",
-        f"| --- |{' --- |' * len(head)}",
-    ]
+    lines = []
     for name in names:
         runs = [done.get(f"files {file} k={k} method {name}") for file, k in columns]
-        cells = [f"{run['loss']:.3f}" if run else "" for run in runs]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines += ["", "MF-TSP (`tsp`) is left out on EIA: with 4,092 records it would take long."]
-    return "\n".join(lines)
+        lines.append([name, *(f"{run['loss']:.3f}" if run else "" for run in runs)])
+    left_out = "MF-TSP (`tsp`) is left out on EIA: with 4,092 records it would take long."
+    return _section("Every method, one run", ("method", *head), lines, after=left_out)
 
 
 def _sim13(done: Runs) -> str:
@@ -134,12 +136,7 @@ def _sim13(done: Runs) -> str:
         return ""
     start = done["sim13 mdav"]["loss"]
     bound = done.get("sim13 bound")
-    lines = [
-        "## SIM_13: 100,000 x 10, k = 5",
-        "",
-        "| | loss | below MDAV | seconds in all |",
-        "| --- | --- | --- | --- |",
-    ]
+    lines = []
     for name, what in (
         ("sim13 mdav", "MDAV"),
         ("sim13 refine=60", "MDAV, refined for 60 s (target: 18 % below)"),
@@ -147,50 +144,44 @@ def _sim13(done: Runs) -> str:
     ):
         if name in done:
             loss, took = done[name]["loss"], done[name]["took"]
-            lines.append(f"| {what} | {loss:.4f} | {100 * (1 - loss / start):.1f} % | {took:.0f} |")
+            below = f"{100 * (1 - loss / start):.1f} %"
+            lines.append([what, f"{loss:.4f}", below, f"{took:.0f}"])
     if bound:
-        below = 100 * (1 - bound["loss"] / start)
+        below = f"{100 * (1 - bound['loss'] / start):.1f} %"
         least = _down(bound["loss"], 4)
-        lines.append(f"| certified bound | {least} | {below:.1f} % | {bound['took']:.0f} |")
-    return "\n".join(lines)
+        lines.append(["certified bound", least, below, f"{bound['took']:.0f}"])
+    head = ("", "loss", "below MDAV", "seconds in all")
+    return _section("SIM_13: 100,000 x 10, k = 5", head, lines)
 
 
 def _clusters(done: Runs) -> str:
-    lines = [
-        "## SIM_1 to SIM_8, k = 4",
-        "",
-        "UB is the loss of the true clusters, each divided by D or C (2005, Table 7), computed on "
-        "the same data.",
-        "",
-        "| | UB | printed UB | MDAV | MDAV refined for 30 s | below UB |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    empty = len(lines)
+    lines = []
     for number in range(1, 9):
         name = f"SIM_{number}"
         refined = done.get(f"clusters {name} refine=30")
         if refined:
             upper, mdav = done[f"clusters {name} UB"]["loss"], done[f"clusters {name} mdav"]["loss"]
-            lines.append(
-                f"| {name} | {upper:.4f} | {TABLES['2005 Table 7'].cell('UB', name)} | {mdav:.4f} "
-                f"| **{refined['loss']:.4f}** | {100 * (1 - refined['loss'] / upper):.1f} % |"
-            )
-    return "\n".join(lines) if len(lines) > empty else ""
+            lines.append([
+                name, f"{upper:.4f}", TABLES["2005 Table 7"].cell("UB", name), f"{mdav:.4f}",
+                f"**{refined['loss']:.4f}**", f"{100 * (1 - refined['loss'] / upper):.1f} %",
+            ])  # fmt: skip
+    text = (
+        "UB is the loss of the true clusters, each divided by D or C (2005, Table 7), computed on "
+        "the same data."
+    )
+    head = ("", "UB", "printed UB", "MDAV", "MDAV refined for 30 s", "below UB")
+    return _section("SIM_1 to SIM_8, k = 4", head, lines, text) if lines else ""
 
 
 def _million(done: Runs) -> str:
-    lines = [
-        "## 1,000,000 x 10, k = 5: loss against time",
-        "",
-        "2,000 clusters of 500 records. The time for refinement includes the search of neighbours, "
-        "which alone takes longer than 5 s; a last sweep and descent come on top.",
-        "",
-        "| | loss | seconds in all |",
-        "| --- | --- | --- |",
-    ]
-    empty = len(lines)
+    lines = []
     for name, run in sorted(done.items(), key=lambda one: one[1]["took"]):
         if name.startswith("million "):
             what = re.sub(r"refine=(\d+)", r"refined for \1 s", name.removeprefix("million "))
-            lines.append(f"| {what} | {run['loss']:.4f} | {run['took']:.0f} |")
-    return "\n".join(lines) if len(lines) > empty else ""
+            lines.append([what, f"{run['loss']:.4f}", f"{run['took']:.0f}"])
+    text = (
+        "2,000 clusters of 500 records. The time for refinement includes the search of neighbours, "
+        "which alone takes longer than 5 s; a last sweep and descent come on top."
+    )
+    head = ("", "loss", "seconds in all")
+    return _section("1,000,000 x 10, k = 5: loss against time", head, lines, text) if lines else ""

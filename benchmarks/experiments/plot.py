@@ -5,9 +5,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from .experiments_checks import SPLIT, TREES, printed_ratios, ratios
-from .experiments_data import PHASES, UB, Curves, printed_power
-from .printed import TABLES
+from ..papers.printed import TABLES
+from .checks import SPLIT, TREES, printed_ratios, ratios
+from .data import PHASES, UB, Curves, printed_power
 
 OURS, PRINTED, OTHERS = "#0072B2", "#D55E00", "0.8"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")

@@ -1,8 +1,6 @@
 """Every table of the five papers beside ours, cell by cell: ``python -m benchmarks.papers``."""
 
 import argparse
-import os
-import platform
 import sys
 import time
 from collections import Counter
@@ -12,14 +10,13 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
+from .. import common
+from ..common import RESULTS, data_home, machine_line, write
 from . import mf_tsp, ours, readings, simulations
 from .cells import MARKS, MEANINGS, Cell, Check, Status
 from .known import reason
 from .printed import TABLES
 
-RESULTS = Path(__file__).parent / "results" / "papers.md"
 Findings = list[Cell | Check]
 
 
@@ -174,13 +171,12 @@ def as_markdown(findings: Findings, heading: list[str]) -> str:
     for name, table in TABLES.items():
         head, *rows = grid(name, findings)
         lines += ["", f"## {name}", "", f"{table.caption}. Each cell: printed / ours, status.", ""]
-        lines += [f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
-        lines += [f"| {' | '.join(row)} |" for row in rows]
+        lines += common.table(head, rows)
         lines += ["", *(f"- {note}" for note in notes(name, findings))]
         checks = [f for f in findings if isinstance(f, Check) and f.table == name]
         if checks:
-            lines += ["", "| statement | holds for ours | |", "| --- | --- | --- |"]
-            lines += [f"| {c.statement} | {_yes(c.holds)} | {c.detail} |" for c in checks]
+            held = ([c.statement, _yes(c.holds), c.detail] for c in checks)
+            lines += ["", *common.table(("statement", "holds for ours", ""), held)]
     lines += ["", "## Counts", "", *counts_table(findings)]
     return "\n".join(lines) + "\n"
 
@@ -188,36 +184,15 @@ def as_markdown(findings: Findings, heading: list[str]) -> str:
 def counts_table(findings: Findings) -> list[str]:
     """Cells by table and status, as Markdown."""
     statuses: list[Status] = list(MARKS)
-    lines = [f"| table | {' | '.join(statuses)} |", "| --- |" + " ---: |" * len(statuses)]
+    lines = []
     for name in [*TABLES, None]:
         counts = Counter(cell.status for cell in cells_of(findings, name))
-        figures = " | ".join(str(counts[status]) for status in statuses)
-        lines.append(f"| {name or 'all'} | {figures} |")
-    return lines
+        lines.append([name or "all", *(str(counts[status]) for status in statuses)])
+    return common.table(("table", *statuses), lines, numbers=True)
 
 
 def _yes(holds: bool) -> str:
     return "yes" if holds else "no"
-
-
-def machine() -> str:
-    """Processor and versions that the figures were computed with."""
-    name = platform.processor() or platform.machine()
-    if (info := Path("/proc/cpuinfo")).is_file():
-        models = [x.split(":", 1)[1] for x in info.read_text().splitlines() if "model name" in x]
-        name = models[0].strip() if models else name
-    return (
-        f"{name}, {os.cpu_count()} cores; Python {platform.python_version()}, "
-        f"NumPy {np.__version__}"
-    )
-
-
-def write(path: Path, text: str) -> None:
-    """Replace a file in one step, so that a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 def main() -> int:
@@ -227,7 +202,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2, help="how many at a time (2)")
     parser.add_argument("--output", type=Path, help="Markdown file (quick: none; else results/)")
     options = parser.parse_args()
-    home = ours.data_home()
+    home = data_home()
     if missing := ours.missing_files(home):
         print(
             f"{', '.join(missing)} not found in {home}: set MICROAGG_DATA to the directory that "
@@ -241,14 +216,14 @@ def main() -> int:
         print(f"{check.table}, {check.statement}: {_yes(check.holds)} ({check.detail})")
     seconds = f"{time.perf_counter() - start:.0f} s in {options.processes} processes"
     print(f"\n{tally(cells_of(findings))}; {seconds}")
-    output = options.output or (None if options.quick else RESULTS)
+    output = options.output or (None if options.quick else RESULTS / "papers.md")
     if output is not None:
         size = f"{simulations.QUICK_CLUSTERS} clusters (--quick)" if options.quick else "full size"
         heading = [
             f"Written by `python -m benchmarks.papers` on {date.today().isoformat()}, {seconds}; "
             f"simulated data of {size}.",
             "",
-            f"Machine: {machine()}.",
+            f"Machine: {machine_line()}.",
             "",
         ]
         write(output, as_markdown(findings, heading))

@@ -13,7 +13,6 @@ engines and machines are added to what is known.
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from datetime import date
@@ -27,13 +26,12 @@ from microagg_gpu.cli.parsing import method_options, parse, split
 from microagg_gpu.cli.progress import phases
 from microagg_gpu.pipeline.provenance import named
 
-from .experiments_data import CLUSTERS, EXPERIMENTS, KINDS, UB, Row, draw, shown
-from .experiments_report import write_report
-from .measure import gpu, ours
-from .ours import METHODS_2005
-from .papers import write
-from .scaling import RESULTS, commit, machine, without_gpu
-from .simulations import upper_bound
+from ..common import RESULTS, commit, load, machine, write
+from ..papers.ours import METHODS_2005
+from ..papers.simulations import upper_bound
+from ..scaling.measure import gpu, ours, without_gpu
+from .data import CLUSTERS, EXPERIMENTS, KINDS, UB, Row, draw, shown
+from .report import write_report
 
 KEY = ("experiment", *KINDS, "method", "engine", "seed", "machine")
 
@@ -160,8 +158,7 @@ def run(options: argparse.Namespace, store: Store) -> None:
     done, total = 0.0, sum(cost(row) for _, row in left)
     with phases() as phase, phase(options.experiment) as tell:
         for number, (case, row) in enumerate(left, 1):
-            load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
-            row = row | measured(case, row) | {"load": load} | stamp
+            row = row | measured(case, row) | {"load": round(load(), 1)} | stamp
             store.add(row, about)
             print(f"[{number}/{len(left)}] {as_line(row)}", file=sys.stderr)
             done += cost(row)

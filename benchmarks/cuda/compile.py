@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .cuda_kernels import ENGINE, Kernel
+from .kernels import ENGINE, Kernel
 
 THREADS = 256
 WARP = 32

@@ -1,11 +1,13 @@
 """What `benchmarks.scaling` measured, as Markdown and as a plot."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+from ..common import figure, table
+
 Row = dict[str, Any]
-SDCMICRO = 73.0  # s at 100,000 x 10, k=5: named in the issue, not measured here
+SDCMICRO = 73.0  # s at 100,000 x 10, k=5: given with the target, not measured here
 NOISE = ("mdav", "vmdav", "centroid", "diameter", "mst", "kward")
 COLUMNS = (
     "data", "n", "k", "seconds", "runs", "whole call", "MiB imported", "before", "peak",
@@ -56,26 +58,9 @@ def exponent(first: Row, last: Row, what: str = "seconds") -> float:
     return math.log(last[what] / first[what]) / math.log(last["n"] / first["n"])
 
 
-def figure(x: float | None, digits: int = 3) -> str:
-    """A number with so many digits; a dash if there is none."""
-    if x is None or math.isnan(x):
-        return "-"
-    return f"{x:,.0f}" if abs(x) >= 10**digits else f"{x:#.{digits}g}".rstrip(".")
-
-
 def quotient(a: float | None, b: float | None) -> float:
     """a / b, or not a number where one is missing."""
     return a / b if a is not None and b else math.nan
-
-
-def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]:
-    """A Markdown table."""
-    head = list(head)
-    return [
-        f"| {' | '.join(head)} |",
-        "|" + " --- |" * len(head),
-        *(f"| {' | '.join(line)} |" for line in lines),
-    ]
 
 
 # Targets ----------------------------------------------------------------------------------------
@@ -89,7 +74,7 @@ def below(what: str, value: float, most: float, unit: str, detail: str = "") -> 
 
 
 def targets(results: dict[str, Any]) -> Iterator[Target]:
-    """The table of issue 3 line by line."""
+    """The targets, line by line."""
     rows = Rows(results)
     ours, scan = rows.one("mdav", 100_000), rows.one("mdav", 100_000, "full scan")
     mine, faster = ours.get("seconds"), quotient(scan.get("seconds"), ours.get("seconds"))
@@ -97,7 +82,7 @@ def targets(results: dict[str, Any]) -> Iterator[Target]:
     asked = "`mdav`, 100,000 x 10: at least 8 times faster than a compiled full scan on one core"
     yield asked, f"{figure(faster)}{detail}", faster, faster >= 8
     derived = quotient(SDCMICRO, mine)
-    asked = "... so 50 times faster than sdcMicro (its 73 s are the issue's, not measured here)"
+    asked = "... so 50 times faster than sdcMicro (given as 73 s, not measured here)"
     yield asked, f"{figure(derived)} times, derived", derived, derived >= 50
     large = rows.one("mdav", 1_000_000)
     seconds, peak = large.get("seconds", math.nan), large.get("peak_mib", math.nan)
@@ -301,8 +286,8 @@ def about_cpu(rows: list[Row]) -> str:
         "compiling). Memory is resident memory in MiB: after "
         "`import microagg_gpu`, before the timed runs (data loaded) and the peak. The exponent is "
         "the power of n by which the time grew from the line above. Full scans "
-        "(`benchmarks/peers.py`) are Numba on one core and keep the remaining records compact; "
-        "ours uses all threads."
+        "(`benchmarks/scaling/peers.py`) are Numba on one core and keep the remaining records "
+        "compact; ours uses all threads."
     )
 
 
@@ -344,7 +329,7 @@ def as_markdown(results: dict[str, Any]) -> str:
     rows = Rows(results)
     lines = heading(results)
     if results["engine"] != "cuda":
-        lines += ["", "## Targets of issue 3", ""]
+        lines += ["", "## Targets", ""]
         lines += table(("target", "measured", ""), target_lines(results))
     lines += ["", f"![time against number of records](scaling-{results['engine']}.png)"]
     for method in rows.methods():

@@ -12,11 +12,7 @@ million   1,000,000 x 10 in clusters, k = 5: loss against time
 """
 
 import argparse
-import json
-import time
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,34 +20,15 @@ import numpy as np
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.datasets import clusters, fetch, simulated
 
-from .loss_report import report
-from .ours import data_home
-from .papers import write
-from .simulations import upper_bound
+from ..common import RESULTS, SavedRuns, data_home, write
+from ..papers.simulations import upper_bound
+from .report import report
 
-RESULTS = Path(__file__).with_name("results") / "loss.json"
+SAVED = RESULTS / "loss.json"
 FILES = ("tarragona", "census", "eia")
 SEEDS = 5
 SKIPPED = ("fixed", "optimal", "individual", "best")  # of one variable; of no whole records
 SLOW_TSP = 1500  # records
-
-
-class Runs:
-    """Results by name, saved in a JSON file after each."""
-
-    def __init__(self, fresh: bool, path: Path = RESULTS) -> None:
-        self._path = path
-        self.done: dict[str, dict[str, Any]] = {}
-        if path.exists() and not fresh:
-            self.done = json.loads(path.read_text(encoding="utf-8"))
-
-    def __call__(self, name: str, run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        if name not in self.done:
-            start = time.perf_counter()
-            self.done[name] = run() | {"took": round(time.perf_counter() - start, 2)}
-            print(name, self.done[name], flush=True)
-            write(self._path, json.dumps(self.done, indent=1) + "\n")
-        return self.done[name]
 
 
 def protect(data: np.ndarray, k: int, method: str = "mdav", **given: Any) -> dict[str, float]:
@@ -70,7 +47,7 @@ def bound(data: np.ndarray, k: int) -> dict[str, float]:
     return {"loss": microaggregate(data, k).bound().loss}
 
 
-def files(runs: Runs, seconds: float, names: list[str], sizes: list[int]) -> None:
+def files(runs: SavedRuns, seconds: float, names: list[str], sizes: list[int]) -> None:
     """The three reference files, or some of them."""
     for k in sizes:
         for name in names:
@@ -95,7 +72,7 @@ def files(runs: Runs, seconds: float, names: list[str], sizes: list[int]) -> Non
             runs(f"files {name} k={k} bound", partial(bound, data, k))
 
 
-def sim13(runs: Runs) -> None:
+def sim13(runs: SavedRuns) -> None:
     """SIM_13 from MDAV, and its bound."""
     data = simulated("SIM_13")
     runs("sim13 mdav", partial(protect, data, 5))
@@ -109,7 +86,7 @@ def true_clusters(data: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     return {"loss": upper_bound(data, truth, 4)}
 
 
-def clustered(runs: Runs, seconds: float) -> None:
+def clustered(runs: SavedRuns, seconds: float) -> None:
     """SIM_1 to SIM_8 against the loss of their true clusters divided by D or C."""
     for number in range(1, 9):
         name = f"SIM_{number}"
@@ -119,7 +96,7 @@ def clustered(runs: Runs, seconds: float) -> None:
         runs(f"clusters {name} refine={seconds:g}", partial(protect, data, 4, refine=seconds))
 
 
-def million(runs: Runs) -> None:
+def million(runs: SavedRuns) -> None:
     """1,000,000 records: from the fastest start, and MDAV beside it."""
     data = clusters(2000, 10, 0.05, 500, 500, seed=1)
     start = partial(protect, data, 5, "path", order="curve")
@@ -139,7 +116,7 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     given = parser.parse_args()
     parts = given.parts.split(",")
-    runs = Runs(given.fresh)
+    runs = SavedRuns(given.fresh, SAVED)
     warm_up()
     if "files" in parts:
         files(runs, given.seconds, given.files.split(","), [int(k) for k in given.k.split(",")])
@@ -150,7 +127,7 @@ def main() -> None:
     if "million" in parts:
         million(runs)
     text = report(runs.done)
-    write(RESULTS.with_suffix(".md"), text)
+    write(SAVED.with_suffix(".md"), text)
     print(text)
 
 

@@ -1,0 +1,1 @@
+"""The lowest loss of every method: ``python -m benchmarks.loss``."""

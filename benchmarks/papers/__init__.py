@@ -1,0 +1,1 @@
+"""Every table of the five papers beside ours: ``python -m benchmarks.papers``."""

@@ -1,0 +1,1 @@
+"""Time and memory against the number of records: ``python -m benchmarks.scaling``."""
