@@ -242,9 +242,9 @@ def compare(
         Each a method's name, which runs its usual variants, or a pair (name, options). "all" is
         every method that groups whole records; individual ranking, which does not, and above
         1,500 records "tsp", whose time grows with their cube, run only when named.
-    columns, standardize, variable_weights, device, engine, seed, progress, refine, by, sampling_weight
+    columns, standardize, variable_weights, device, engine, seed, progress, refine, by
         As in `microaggregate`.
-    ordinal, nominal, missing, small_strata, aggregate, keep_integers
+    sampling_weight, ordinal, nominal, missing, small_strata, aggregate, keep_integers
         As in `microaggregate`.
 
     Returns
