@@ -13,7 +13,7 @@ import numpy as np
 from .checks import as_list, callable_or_none, mapping, one_of, shown, true_or_false
 from .data.columns import NUMBER, Columns, Ordinal
 from .data.table import read
-from .engines import device_name, engine_name, on_device
+from .engines import device_name, on_device
 from .errors import InputError
 from .kernels.protocol import Progress, Watch
 from .measures import information_loss
@@ -148,7 +148,7 @@ def microaggregate(
             "Standardized": "yes" if standardize else "no",
         }
         return _run(
-            problem, method, options, engine, seed, progress, aggregate, keep_integers, made,
+            problem, method, options, seed, progress, aggregate, keep_integers, made,
             budget,
         )  # fmt: skip
 
@@ -204,9 +204,7 @@ def refine(
             small_strata=small_strata, device=device, engine=engine,
         )  # fmt: skip
         groups = given_groups(labels, problem)
-        return _run(
-            problem, "given", {}, engine, seed, None, aggregate, keep_integers, {}, budget, groups
-        )
+        return _run(problem, "given", {}, seed, None, aggregate, keep_integers, {}, budget, groups)
 
 
 class _Budget(NamedTuple):
@@ -294,7 +292,7 @@ def compare(
         for name, options in runs:
             with on_device(data):
                 result = _run(
-                    problem, name, options, engine, seed, lambda f: part(0.7 * f), aggregate,
+                    problem, name, options, seed, lambda f: part(0.7 * f), aggregate,
                     keep_integers, {}, budget,
                 )  # fmt: skip
             groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
@@ -404,7 +402,6 @@ def _run(
     problem: Problem,
     method: str,
     options: dict[str, Any],
-    engine: str | None,
     seed: int,
     progress: Progress | None,
     aggregate: str,
@@ -421,13 +418,13 @@ def _run(
     begun = time.perf_counter()
     story: list[str] = []
     if groups is None:
-        found, story = group(problem, method, options, engine, seed, progress)
+        found, story = group(problem, method, options, seed, progress)
     else:
         found = groups
     refined = None
     if budget.seconds is not None or budget.steps is not None:
         before = found
-        better = improve(problem, found, budget.seconds, budget.steps, engine, seed, budget.watch)
+        better = improve(problem, found, budget.seconds, budget.steps, seed, budget.watch)
         found = better.labels
         refined = Refinement(
             information_loss(problem.filled, before), budget.seconds, budget.steps, better.stopped
@@ -441,7 +438,7 @@ def _run(
     loss, sse, sst = loss_of(problem, proven, published, means)
     labels = np.full((table.values.shape[0], *proven.shape[1:]), -1, dtype=np.int64)
     labels[cells.kept] = proven
-    where = f"{device_name(points)}, engine {engine_name(points, engine)}"
+    where = f"{device_name(points)}, engine {problem.engine_name}"
     return Result(
         labels=labels,
         protected=table.rebuild(published, cells.kept, keep_integers, exact),
@@ -453,7 +450,7 @@ def _run(
         method=method,
         options=dict(options),
         device=device_name(points),
-        engine=engine_name(points, engine),
+        engine=problem.engine_name,
         seconds=seconds,
         names=table.names,
         dropped=cells.dropped,

@@ -15,7 +15,7 @@ from array_api_compat import (
 
 from ..checks import as_floats, column_list, is_whole, shown
 from ..errors import InputError
-from ..kernels import engine_for
+from ..kernels import to_numpy
 from .columns import (
     Columns,
     Ordinal,
@@ -74,7 +74,6 @@ def read_array(
         raise InputError(f"the array holds {data.dtype} values, not real numbers: convert it")
     matrix = data if data.ndim == 2 else xp.reshape(data, (-1, 1))
     p = matrix.shape[1]
-    to_numpy = engine_for(matrix).to_numpy
 
     integral, signed = (xp.isdtype(data.dtype, k) for k in ("integral", "signed integer"))
 

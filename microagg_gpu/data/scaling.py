@@ -10,22 +10,22 @@ from array_api_compat import (
 )
 
 from ..errors import InputError
-from ..kernels import engine_for
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine
 
 
-def standardize(values: Any, names: Sequence[str]) -> Any:
+def standardize(values: Any, names: Sequence[str], engine: Engine) -> Any:
     """Bring each variable to mean 0 and standard deviation 1; a constant one to 0.
 
     Missing values (NaN) stay and count for nothing. Sums are correctly rounded and roots taken on
     the host (not every library's are exact), so all array libraries give the same numbers.
     """
-    return standardized(values, names)[0]
+    return standardized(values, names, engine)[0]
 
 
-def standardized(values: Any, names: Sequence[str]) -> tuple[Any, np.ndarray]:
+def standardized(values: Any, names: Sequence[str], engine: Engine) -> tuple[Any, np.ndarray]:
     """`standardize`, and what each variable's differences were multiplied by."""
-    words = engine_for(values)
-    total = words.correctly_rounded_sum
+    total = engine.correctly_rounded_sum
     xp = array_namespace(values)
     columns = values.T
     missing = xp.isnan(columns)
@@ -40,11 +40,11 @@ def standardized(values: Any, names: Sequence[str]) -> tuple[Any, np.ndarray]:
         centred = known - xp.reshape(total(known) / n, (-1, 1))
         if some:
             centred = xp.where(missing, 0.0, centred)
-        spread = np.sqrt(words.to_numpy(total(centred * centred) / n))
+        spread = np.sqrt(to_numpy(total(centred * centred) / n))
     lowest, highest = columns, columns
     if some:
         lowest, highest = xp.where(missing, xp.inf, columns), xp.where(missing, -xp.inf, columns)
-    constant = words.to_numpy(xp.max(highest, axis=1) <= xp.min(lowest, axis=1))
+    constant = to_numpy(xp.max(highest, axis=1) <= xp.min(lowest, axis=1))
     usable = (np.isfinite(spread) & (spread > 0)) | constant
     if not usable.all():
         raise InputError(

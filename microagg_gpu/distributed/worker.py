@@ -13,8 +13,9 @@ import pandas as pd
 from ..data.columns import NUMBER, Table
 from ..data.strata import divide
 from ..data.table import read
-from ..engines import move
+from ..engines import choose
 from ..errors import InputError, values_are
+from ..kernels import engine_name
 from ..pipeline.grouping import group
 from ..pipeline.partition import prove
 from ..pipeline.problem import Problem
@@ -105,8 +106,8 @@ class How(NamedTuple):
             sampling=frame["weight"].to_numpy() if "weight" in frame else None,
         )
         cells = divide(table, values, self.k, "pattern", "error")
-        points = move(self._scaled(values), self.device, self.engine)
-        return Problem(table, self.k, cells, values, points, self.scale.factor)
+        points, engine = choose(self._scaled(values), self.device, self.engine)
+        return Problem(table, self.k, cells, values, points, self.scale.factor, engine_name(engine))
 
 
 class Moments(NamedTuple):
@@ -292,9 +293,9 @@ def group_block(frame: pd.DataFrame, how: How, forest: Forest, roles: Roles) -> 
     frame = frame.sort_values(["partition", "row"], ignore_index=True)
     problem = how.problem(frame)
     with _TURN:
-        labels, _ = group(problem, how.method, how.options, how.engine, how.seed, None)
+        labels, _ = group(problem, how.method, how.options, how.seed, None)
         if len(forest.child) and how.steps:
-            labels = improve(problem, labels, None, how.steps, how.engine, how.seed, None).labels
+            labels = improve(problem, labels, None, how.steps, how.seed, None).labels
     (partition,) = prove(problem, labels)
     points = how.points(frame)
     near = borders(forest, block, points, partition.labels, partition.protect(points))
@@ -344,7 +345,7 @@ def repair(frame: pd.DataFrame, how: How, first: int, roles: Roles) -> pd.DataFr
     frame = frame.sort_values(["partition", "row"], ignore_index=True)
     problem = how.problem(frame)
     with _TURN:
-        better = improve(problem, _groups(frame), None, how.steps, how.engine, how.seed, None)
+        better = improve(problem, _groups(frame), None, how.steps, how.seed, None)
     return _published(frame, problem, better.labels, how, block, roles)
 
 

@@ -30,7 +30,6 @@ def group(
     problem: Problem,
     method: str,
     options: dict[str, Any],
-    engine: str | None,
     seed: int,
     progress: Progress | None,
 ) -> tuple[np.ndarray, list[str]]:
@@ -58,7 +57,7 @@ def group(
         given["story"] = story
     try:
         with on_device(points):
-            labels = _each_cell(problem, function, given, engine, progress)
+            labels = _each_cell(problem, function, given, progress)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
         raise InputError(
@@ -72,7 +71,6 @@ def _each_cell(
     problem: Problem,
     function: Callable[..., np.ndarray],
     given: dict[str, Any],
-    engine: str | None,
     progress: Progress | None,
 ) -> np.ndarray:
     cells, kinds, points = problem.cells, problem.table.kinds, problem.points
@@ -83,7 +81,7 @@ def _each_cell(
         if problem.table.mixed:
             return mixed_mdav(
                 part, problem.k, kinds=kinds[observed], weights=weights[observed],
-                engine=engine, progress=tell,
+                engine=problem.engine, progress=tell,
             )  # fmt: skip
         inside = dict(given)
         if inside.get("variable") is not None and len(observed) < p:
@@ -91,7 +89,7 @@ def _each_cell(
         if "seconds" in inspect.signature(function).parameters:  # each cell its share of the time
             default = inspect.signature(function).parameters["seconds"].default
             inside["seconds"] = inside.get("seconds", default) * part.shape[0] / m
-        return function(part, problem.k, engine=engine, progress=tell, **inside)
+        return function(part, problem.k, engine=problem.engine, progress=tell, **inside)
 
     if len(cells.names) == 1 and len(cells.observed[0]) == p:
         return one(points, cells.observed[0], progress)

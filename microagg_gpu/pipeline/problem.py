@@ -13,9 +13,9 @@ from ..checks import LARGEST, as_floats, is_whole, one_of, shown, true_or_false,
 from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
 from ..data.scaling import standardized
 from ..data.strata import Cells, divide, merge
-from ..engines import check_device, check_engine, engine_name, move, on_device
+from ..engines import check_device, check_engine, choose, on_device
 from ..errors import InputError
-from ..kernels import engine_for
+from ..kernels import Engine, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
 
 Weights = Sequence[float] | np.ndarray | Mapping[Any, float]
@@ -37,6 +37,8 @@ class Problem:
         The same on the device: standardized and weighted.
     scale : array of shape (p,)
         What differences of each variable are multiplied by in distances and loss.
+    engine_name : {"generic", "cpu", "cuda"}
+        The engine chosen for the points. (A module cannot be copied or pickled; its name can.)
     """
 
     table: Table
@@ -45,6 +47,12 @@ class Problem:
     values: np.ndarray
     points: Any
     scale: np.ndarray
+    engine_name: str
+
+    @property
+    def engine(self) -> Engine:
+        """The engine chosen for the points."""
+        return engine_named(self.engine_name)
 
     @property
     def sampling(self) -> np.ndarray | None:
@@ -58,7 +66,7 @@ class Problem:
 
         What is missing is so in the whole group, and counts for nothing there.
         """
-        points = engine_for(self.points).to_numpy(self.points).astype(np.float64, copy=False)
+        points = to_numpy(self.points).astype(np.float64, copy=False)
         absent = np.isnan(points)
         if not absent.any():
             return points
@@ -84,22 +92,25 @@ def prepare(
     one_of("precision", precision, ("double", "single"))
     standardize = true_or_false("standardize", standardize)
     k = check_k(k, table.values.shape[0])
-    values = engine_for(table.values).to_numpy(table.values)
+    values = to_numpy(table.values)
     cells = divide(table, values, k, missing, small_strata)
     every = len(cells.kept) == len(values)
-    moved = move(table.values if every else take_records(table.values, cells.kept), device, engine)
-    if precision == "single" and engine_name(moved, engine) == "cpu":
+    records = table.values if every else take_records(table.values, cells.kept)
+    placed, chosen = choose(records, device, engine)
+    if precision == "single" and engine_name(chosen) == "cpu":
         raise InputError(
             "precision='single' is for the GPU and the CPU engine computes in double: leave it out"
         )
-    with on_device(moved):
-        points, scale = _scaled(moved, table, standardize, check_weights(weights, table.names))
+    with on_device(placed):
+        weights = check_weights(weights, table.names)
+        points, scale = _scaled(placed, table, standardize, weights, chosen)
         xp = array_namespace(points)
         if precision == "single":
             points = xp.astype(points, xp.float32)
     if small_strata == "merge":
-        cells = merge(cells, engine_for(points).to_numpy(points), table.kinds, k)
-    return Problem(table, k, cells, values if every else values[cells.kept], points, scale)
+        cells = merge(cells, to_numpy(points), table.kinds, k)
+    kept = values if every else values[cells.kept]
+    return Problem(table, k, cells, kept, points, scale, engine_name(chosen))
 
 
 def check_k(k: Any, n: int) -> int:
@@ -140,7 +151,7 @@ def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:
 
 
 def _scaled(
-    values: Any, table: Table, standardize: bool, weights: np.ndarray
+    values: Any, table: Table, standardize: bool, weights: np.ndarray, engine: Engine
 ) -> tuple[Any, np.ndarray]:
     """Points for the methods and what differences were multiplied by.
 
@@ -152,11 +163,11 @@ def _scaled(
     p = len(table.names)
     numbers = np.flatnonzero(table.kinds == NUMBER)
     if standardize and len(numbers) == p:
-        points, scale = standardized(values, table.names)
+        points, scale = standardized(values, table.names, engine)
     elif standardize and len(numbers):
         where = xp.asarray(numbers, device=device_of(values))
         some, factors = standardized(
-            xp.take(values, where, axis=1), [table.names[j] for j in numbers]
+            xp.take(values, where, axis=1), [table.names[j] for j in numbers], engine
         )
         points, scale = xp.astype(values, xp.float64, copy=True), np.ones(p)
         scale[numbers] = factors

@@ -55,7 +55,6 @@ def improve(
     labels: np.ndarray,
     seconds: float | None,
     steps: int | None,
-    engine: str | None,
     seed: int,
     watch: Watch | None,
 ) -> Refined:
@@ -79,7 +78,7 @@ def improve(
     with on_device(points):
         return refine(
             points, labels, problem.k, seconds=seconds, steps=steps, cells=problem.cells.cell,
-            seed=check_seed(seed), engine=engine, watch=tell,
+            seed=check_seed(seed), engine=problem.engine, watch=tell,
         )  # fmt: skip
 
 
