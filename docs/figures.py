@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from microagg_gpu import METHODS, datasets, measures, microaggregate
-from microagg_gpu.kernels import cpu
+from microagg_gpu.kernels import cpu, engine_for
 from microagg_gpu.methods.axes import first_component_weights
 from microagg_gpu.methods.path import path_order
 from microagg_gpu.methods.tsp import path_counts
@@ -148,7 +148,7 @@ def projection(figure: Figure) -> None:
     points = standardized()
     labels, line = run(points, "projection")
     axes = plane(figure, f"projection: {line}")
-    weights = first_component_weights(points)
+    weights = first_component_weights(points, engine_for(points))
     feet = np.outer(points @ weights, weights)
     ends = np.array([feet[np.argmin(points @ weights)], feet[np.argmax(points @ weights)]])
     axes.plot(*(1.1 * ends).T, color=DARK, linewidth=1.2, zorder=1)
@@ -267,7 +267,7 @@ def path(figure: Figure) -> None:
     labels, line = run(points, "path", order="tour")
     axes = plane(figure, f"path order=tour: {line}")
     show(axes, points, labels, centroids=False)
-    order = path_order(points, K, "tour")
+    order = path_order(points, K, "tour", engine_for(points))
     for a, b in zip(order, np.roll(order, -1), strict=True):
         same = labels[a] == labels[b]
         axes.plot(*points[[a, b]].T, color=DARK if same else COLOURS[3], zorder=2,

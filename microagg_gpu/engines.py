@@ -11,7 +11,7 @@ from array_api_compat import is_cupy_array, is_numpy_array
 
 from .checks import one_of
 from .errors import InputError, shown
-from .kernels import ENGINES, engine_for
+from .kernels import ENGINES, Engine, engine_for, to_numpy
 
 
 def gpu_available() -> bool:
@@ -30,8 +30,8 @@ def simulated() -> bool:
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
-def move(points: Any, device: str, engine: str | None = None) -> Any:
-    """Bring an array to the device that the caller asked for.
+def choose(points: Any, device: str, engine: str | None = None) -> tuple[Any, Engine]:
+    """Bring an array to the device that the caller asked for, and choose the engine for it there.
 
     On the CPU it becomes a NumPy array, which the CPU engine works on; the generic engine, if
     asked for, works in the array library of the data. The CUDA engine, if asked for, gets it on
@@ -41,8 +41,14 @@ def move(points: Any, device: str, engine: str | None = None) -> Any:
     ----------
     device : {"auto", "cpu", "cuda", "cuda:0", ...}
         "auto" leaves it where it is.
-    engine : str, optional
+    engine : {"generic", "cpu", "cuda"}, optional
+        By default the fastest one for the array.
     """
+    placed = _moved(points, device, engine)
+    return placed, engine_for(placed, engine)
+
+
+def _moved(points: Any, device: str, engine: str | None) -> Any:
     number = device.partition(":")[2]
     here = device_name(points)
     if engine == "cuda" and not simulated():
@@ -51,8 +57,8 @@ def move(points: Any, device: str, engine: str | None = None) -> Any:
         if device == "auto" and not here.startswith("cuda"):
             device = "cuda"
     if device in ("auto", "cpu"):
-        stays = engine == "generic" if here == "cpu" else device == "auto"
-        return points if stays else engine_for(points).to_numpy(points)
+        stays = engine == "generic" if here == "cpu" else device == "auto" and engine != "cpu"
+        return points if stays else to_numpy(points)
     check_gpu(f"device={device!r}")
     import cupy
 
@@ -66,9 +72,7 @@ def move(points: Any, device: str, engine: str | None = None) -> Any:
                 f"the data take {points.nbytes} bytes and the GPU has {free} free: "
                 "protect fewer records at a time or take device='cpu'"
             )
-        return cupy.asarray(
-            points if is_cupy_array(points) else engine_for(points).to_numpy(points)
-        )
+        return cupy.asarray(points if is_cupy_array(points) else to_numpy(points))
 
 
 def check_device(device: Any) -> str:
@@ -104,11 +108,6 @@ def device_name(points: Any) -> str:
         return f"cuda:{points.device.id}"
     name = str(device_of(points))
     return "cpu" if "cpu" in name.lower() else name
-
-
-def engine_name(points: Any, engine: str | None = None) -> str:
-    """Name of the engine for an array."""
-    return engine_for(points, engine).__name__.rpartition(".")[2]
 
 
 def usable_engines() -> list[str]:

@@ -79,7 +79,6 @@ def call(case: Case, data: Any, engine: str | None) -> Result:
         data,
         case.k,
         case.method,
-        engine=engine,
         **roles,
         **case.settings,
         **case.options,

@@ -15,7 +15,7 @@ from array_api_compat import (
 
 from ..checks import as_floats, column_list, is_whole
 from ..errors import InputError, shown
-from ..kernels import engine_for
+from ..kernels import to_numpy
 from ..settings import Roles
 from .columns import Table, check_unique, choose, combine, kinds_of, numbers_given, ranks, too_large
 
@@ -60,7 +60,6 @@ def read_array(
         raise InputError(f"the array holds {data.dtype} values, not real numbers: convert it")
     matrix = data if data.ndim == 2 else xp.reshape(data, (-1, 1))
     p = matrix.shape[1]
-    to_numpy = engine_for(matrix).to_numpy
 
     integral, signed = (xp.isdtype(data.dtype, k) for k in ("integral", "signed integer"))
 

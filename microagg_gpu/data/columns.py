@@ -11,7 +11,7 @@ from array_api_compat import (
 
 from ..checks import as_floats
 from ..errors import InputError, shown, values_are
-from ..kernels import engine_for
+from ..kernels import to_numpy
 from ..settings import ROLES, Roles
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
@@ -184,7 +184,7 @@ def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:
     if bool(xp.all(xp.isfinite(table.values))):
         return
     bad = xp.astype(getattr(xp, test)(table.values), xp.int64)
-    found = engine_for(table.values).to_numpy(xp.sum(bad, axis=0))
+    found = to_numpy(xp.sum(bad, axis=0))
     where = [f"{name} ({count})" for name, count in zip(table.names, found, strict=True) if count]
     if where:
         more = f" and {len(where) - 5} more" if len(where) > 5 else ""

@@ -13,7 +13,8 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..errors import InputError
-from ..kernels import engine_for
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine
 
 LARGEST_SQUARED = 1e150
 """Values above it cannot be squared and added up."""
@@ -65,15 +66,15 @@ class Scaling(NamedTuple):
 
 def _lowest(xp: Any, columns: Any) -> np.ndarray:
     """The least value of each variable, NaN if one is missing."""
-    return engine_for(columns).to_numpy(xp.min(columns, axis=1))
+    return to_numpy(xp.min(columns, axis=1))
 
 
-def standardize(values: Any, names: Sequence[str]) -> Any:
+def standardize(values: Any, names: Sequence[str], engine: Engine) -> Any:
     """Bring each variable to mean 0 and standard deviation 1; a constant one to 0.
 
     Missing values (NaN) stay and count for nothing.
     """
-    return standard_scaling(values, names).apply(values)
+    return standard_scaling(values, names, engine).apply(values)
 
 
 def unscaled(d: int) -> Scaling:
@@ -81,7 +82,7 @@ def unscaled(d: int) -> Scaling:
     return Scaling(np.zeros(d), np.ones(d), np.zeros(d, dtype=bool), np.ones(d))
 
 
-def standard_scaling(values: Any, names: Sequence[str]) -> Scaling:
+def standard_scaling(values: Any, names: Sequence[str], engine: Engine) -> Scaling:
     """The scaling that brings variables to mean 0 and standard deviation 1.
 
     Parameters
@@ -90,17 +91,17 @@ def standard_scaling(values: Any, names: Sequence[str]) -> Scaling:
         NaN where a value is missing.
     names : sequence of str
         Names of the variables, for errors.
+    engine : Engine
     """
-    engine = engine_for(values)
     xp = array_namespace(values)
     columns = values.T
     missing = xp.isnan(columns)
     some = bool(xp.any(missing))
     known = xp.where(missing, 0.0, columns) if some else columns
-    count = engine.to_numpy(xp.sum(xp.astype(~missing, xp.int64), axis=1)).astype(np.float64)
+    count = to_numpy(xp.sum(xp.astype(~missing, xp.int64), axis=1)).astype(np.float64)
 
     def total(numbers: Any) -> np.ndarray:
-        return engine.to_numpy(engine.correctly_rounded_sum(numbers))
+        return to_numpy(engine.correctly_rounded_sum(numbers))
 
     with np.errstate(over="ignore", invalid="ignore"):
         centre = total(known) / np.maximum(count, 1)
@@ -110,7 +111,7 @@ def standard_scaling(values: Any, names: Sequence[str]) -> Scaling:
         squares = total(centred * centred)
     low = xp.where(missing, xp.inf, columns) if some else columns
     high = xp.where(missing, -xp.inf, columns) if some else columns
-    constant = engine.to_numpy(xp.max(high, axis=1) <= xp.min(low, axis=1))
+    constant = to_numpy(xp.max(high, axis=1) <= xp.min(low, axis=1))
     return scaling_from_sums(centre, squares, count, constant, names)
 
 

@@ -11,7 +11,7 @@ from array_api_compat import (
 )
 
 from ..errors import DataWarning, InputError
-from ..kernels import engine_for
+from ..kernels import to_numpy
 from ..settings import ROLES, Roles
 from .arrays import read_array, read_list
 from .columns import NUMBER, Table, refuse_values
@@ -78,7 +78,7 @@ def _warn_of_missing_codes(table: Table) -> None:
     """
     xp = array_namespace(table.values)
     known = xp.where(xp.isnan(table.values), xp.inf, table.values)
-    lowest = engine_for(known).to_numpy(xp.min(known, axis=0))
+    lowest = to_numpy(xp.min(known, axis=0))
     for j in np.flatnonzero(table.whole & (table.kinds == NUMBER)).tolist():
         low = int(table.exact[j].min()) if j in table.exact else lowest[j]
         if low in (-(2**31), table.least.get(j)):

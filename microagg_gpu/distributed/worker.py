@@ -15,8 +15,9 @@ from ..data.columns import NUMBER, Table
 from ..data.scaling import Scaling, exact_sums
 from ..data.strata import divide
 from ..data.table import read
-from ..engines import move
+from ..engines import choose
 from ..errors import InputError, values_are
+from ..kernels import engine_name
 from ..pipeline.grouping import group
 from ..pipeline.partition import prove
 from ..pipeline.problem import Problem
@@ -103,8 +104,13 @@ class BlockSettings(NamedTuple):
             sampling=frame["weight"].to_numpy() if "weight" in frame else None,
         )
         cells = divide(table, values, self.k, "pattern", "error")
-        points = move(self.scaling.apply(values), self.given.device or "auto", self.given.engine)
-        return Problem(table, self.k, cells, values, points, self.scaling, self.scaling.scale)
+        points, engine = choose(
+            self.scaling.apply(values), self.given.device or "auto", self.given.engine
+        )
+        return Problem(
+            table, self.k, cells, values, points, self.scaling, self.scaling.scale,
+            engine_name(engine),
+        )  # fmt: skip
 
 
 class Moments(NamedTuple):

@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none, whole_number
 from ..errors import InputError
-from ..kernels import engine_for
 from ..kernels.protocol import Progress
-from .checks import as_matrix
+from .checks import as_matrix, host_engine
 from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
@@ -109,7 +108,7 @@ def _variables(matrix: np.ndarray, k: int) -> float:
     total = 0.0
     for column in matrix.T:
         ranked = np.sort(column)
-        sizes = engine_for(matrix).optimal_sizes(ranked[:, np.newaxis], k)[0]
+        sizes = host_engine().optimal_sizes(ranked[:, np.newaxis], k)[0]
         found = sse(ranked, np.repeat(np.arange(len(sizes)), sizes))
         off = 192 * k**2 * np.abs(ranked).max() * (ranked[-1] - ranked[0]) + 3 * len(ranked) * found
         total += max(0.0, found - EPS * float(off))
@@ -133,7 +132,7 @@ class Relaxation:
         self.points = points[kdtree.build(points).record.reshape(-1)[:n]]
         self.k, self.n = k, n
         self.tree = boxes.build(self.points, np.arange(n))
-        squares, records = engine_for(points).neighbours(self.points, min(2 * k, n - 1))
+        squares, records = host_engine().neighbours(self.points, min(2 * k, n - 1))
         self.nearest = float(squares[:, : k - 1].sum()) * (1 - n * k * EPS) / (2 * k)
         self.unit = np.maximum(squares[:, k - 2], 1e-9 * squares[:, k - 2].mean() + 1e-300)
         self.u = 0.5 * self.unit

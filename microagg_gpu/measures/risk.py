@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none
 from ..errors import InputError
-from ..kernels import engine_for
 from ..kernels.protocol import Progress
-from .checks import as_scale
+from .checks import as_scale, host_engine
 from .utility import as_pair, deviations, standard_scale, varies
 
 
@@ -110,7 +109,7 @@ def record_linkage(
             hits += 1.0
         else:
             points, asked = before[np.ix_(records, known)], after[np.ix_(first[start:stop], known)]
-            squares, _, ties = engine_for(points).nearest_records(points, asked, progress=part)
+            squares, _, ties = host_engine().nearest_records(points, asked, progress=part)
             row = member[records] - start
             own = _squares(points, asked[row])
             hits += float(np.sum((own == squares[row]) / ties[row]))

@@ -6,13 +6,15 @@ from math import inf
 from typing import Any
 
 from .best import best
-from .fixed_size import centroid, diameter, mdav, vmdav
+from .extremes import centroid, diameter
 from .genetic import genetic
+from .mdav import mdav
 from .mst import mst
 from .path import path
 from .projection import individual, projection
 from .ranked import fixed, optimal
 from .tsp import tsp
+from .vmdav import vmdav
 from .ward import kward
 
 

@@ -7,32 +7,30 @@ from array_api_compat import array_namespace
 
 from ..checks import one_of
 from ..errors import InputError, shown
-from ..kernels import engine_for
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine
 
 
-def first_component_weights(points: Any, engine: str | None = None) -> np.ndarray:
+def first_component_weights(points: Any, engine: Engine) -> np.ndarray:
     """Weights of the variables on the first principal component, their sum not negative.
 
     The cross products are correctly rounded sums and the eigenvector is found on the host, so
     the weights do not depend on the array library.
     """
-    words = engine_for(points, engine)
     xp = array_namespace(points)
     n, d = points.shape
     columns = points.T
-    means = words.correctly_rounded_sum(columns) / n
+    means = engine.correctly_rounded_sum(columns) / n
     centred = columns - xp.reshape(means, (d, 1))
     products = np.empty((d, d))
     for i in range(d):
-        row = words.correctly_rounded_sum(centred * centred[i : i + 1, :])
-        products[i] = words.to_numpy(row)
+        row = engine.correctly_rounded_sum(centred * centred[i : i + 1, :])
+        products[i] = to_numpy(row)
     weights = np.linalg.eigh(products)[1][:, -1]
     return -weights if weights.sum() < 0 else weights
 
 
-def scores(
-    points: Any, projection: str, variable: int | None = None, engine: str | None = None
-) -> Any:
+def scores(points: Any, projection: str, variable: int | None = None, *, engine: Engine) -> Any:
     """Place of each record on the axis that ranks them.
 
     Parameters

@@ -9,13 +9,15 @@ import numpy as np
 
 from ..checks import number, whole_number
 from ..data.labels import numbered
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
 from .annealing import refine, sum_of_squares
-from .fixed_size import centroid, mdav, vmdav
+from .extremes import centroid
+from .mdav import mdav
 from .mst import mst
 from .path import path
 from .ranked import optimal
+from .vmdav import vmdav
 
 _SHARE = 0.2  # of the time, for constructive methods
 _MANY = 50_000  # records above which only the quickest of them runs: annealing forgets its start
@@ -40,7 +42,7 @@ def best(
     seconds: float = 60.0,
     steps: int = 0,
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
     story: list[str] | None = None,
 ) -> np.ndarray:
@@ -73,7 +75,7 @@ def best(
     def gone() -> float:
         return (time.perf_counter() - begun) / seconds
 
-    values = engine_for(points, engine).to_numpy(points)
+    values = to_numpy(points)
     n = len(values)
     found: list[tuple[float, str, np.ndarray]] = []
     for name, method in _STARTS.items():

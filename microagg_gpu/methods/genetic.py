@@ -1,8 +1,8 @@
 """Genetic microaggregation of ordered records (Domingo-Ferrer and Mateo-Sanz 2002, 4.2).
 
-A string of n bits has a 1 where a group starts. The generations are one word of the engines; the
-text is in the generic one. The paper ranks one variable and leaves several as an open problem;
-here the records of several variables are in one of the orders of `path`.
+A string of n bits has a 1 where a group starts. The generations are one operation of the
+engines; the text is in the generic one. The paper ranks one variable and leaves several as an open
+problem; here the records of several variables are in one of the orders of `path`.
 
 Mutation inverts bits and repairs the string, as crossover does. The text forbids instead each
 inversion that would leave a group below k or above 2k - 1. Taken by itself every inversion does
@@ -18,8 +18,8 @@ from array_api_compat import array_namespace, device
 
 from ..checks import number, one_of, whole_number
 from ..data.labels import labels_from_sizes
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
 from .path import ORDERS, path_order
 from .ranked import fixed_sizes, ranking
 
@@ -35,7 +35,7 @@ def genetic(
     generations: int = 200,
     population: int = 10,
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Search the connected k-partitions of ordered records by a genetic algorithm: A and M.
@@ -68,18 +68,17 @@ def genetic(
     one_of("order", order, (None, *ORDERS))
     if order is None:
         order = "tour" if n <= ORDERS["tour"] else "curve"
-    words = engine_for(points, engine)
     if d == 1:
-        records, ranked = ranking(points, engine)
-        values = words.to_numpy(ranked)
+        records, ranked = ranking(points)
+        values = to_numpy(ranked)
         first = fixed_sizes(values, k, "mode")
     else:
         records = path_order(points, k, order, engine)
-        values = words.to_numpy(points)[records]
+        values = to_numpy(points)[records]
         first = fixed_sizes(values, k, "last")
     centred = values.astype(np.float64) - values.mean(axis=0, dtype=np.float64)
     prefix = np.concatenate([np.zeros_like(centred[:1]), np.cumsum(centred, axis=0)])
-    places = words.evolve(
+    places = engine.evolve(
         array_namespace(points).asarray(prefix.astype(values.dtype), device=device(points)),
         np.cumsum(first),
         k,

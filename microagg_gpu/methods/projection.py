@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from ..checks import one_of
-from ..kernels.protocol import Progress
+from ..kernels.protocol import Engine, Progress
 from .axes import scores
 from .common import check_options
 from .genetic import genetic
@@ -48,7 +48,7 @@ def projection(
     descending: bool = False,
     inner: str = "fixed",
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
     **options: Any,
 ) -> np.ndarray:
@@ -69,7 +69,7 @@ def projection(
         Options of the inner method.
     """
     xp = array_namespace(points)
-    axis = scores(points, projection, variable, engine)
+    axis = scores(points, projection, variable, engine=engine)
     if inner == "fixed":
         options = {"remainder": "last", **options}
     axis = xp.reshape(-axis if descending else axis, (-1, 1))
@@ -82,7 +82,7 @@ def individual(
     *,
     inner: str = "fixed",
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
     **options: Any,
 ) -> np.ndarray:

@@ -29,8 +29,7 @@ import numpy as np
 from ..checks import one_of, whole_number
 from ..data.labels import labels_from_groups
 from ..errors import InputError
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels.protocol import Engine, Progress
 
 # Four matrices of 8 bytes at the most at one time, with two masks.
 _BYTES_PER_PAIR = 34
@@ -42,7 +41,7 @@ def tsp(
     *,
     tour: str = "insertion",
     window: int = 50,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """MF-TSP, fixed-size microaggregation by travelling salesman tours (Algorithm 1).
@@ -60,10 +59,9 @@ def tsp(
     n = points.shape[0]
     window = min(whole_number("window", window, 0), n)
     _check_memory(n)
-    words = engine_for(points, engine)
-    counts = path_counts(words.hamiltonian_paths(points, tour, window, progress), k)
+    counts = path_counts(engine.hamiltonian_paths(points, tour, window, progress), k)
     groups, leftovers = groups_from_counts(counts, k)
-    words.join_closest_groups(points, groups, leftovers)
+    engine.join_closest_groups(points, groups, leftovers)
     return labels_from_groups(groups, n)
 
 

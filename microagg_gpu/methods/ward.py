@@ -12,8 +12,8 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from ..checks import one_of
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
 from .axes import scores
 from .common import take_records
 
@@ -66,13 +66,13 @@ def split_equal(points: np.ndarray, within: np.ndarray, k: int, ranked: bool) ->
 
 
 def rank(
-    points: Any, ranking: str, variable: int | None, descending: bool, engine: str | None
+    points: Any, ranking: str, variable: int | None, descending: bool, engine: Engine
 ) -> np.ndarray:
     """Place of each record in the ranking by a one-dimensional criterion."""
-    axis = scores(points, ranking, variable, engine)
+    axis = scores(points, ranking, variable, engine=engine)
     order = array_namespace(points).argsort(-axis if descending else axis, stable=True)
     place = np.empty(points.shape[0], dtype=np.int64)
-    place[engine_for(points, engine).to_numpy(order)] = np.arange(len(place))
+    place[to_numpy(order)] = np.arange(len(place))
     return place
 
 
@@ -83,7 +83,7 @@ def kward(
     ranking: str = "md",
     variable: int | None = None,
     descending: bool = False,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Ward's method held to groups of at least k, then again within groups of 2k or more.
@@ -102,21 +102,20 @@ def kward(
     one_of("ranking", ranking, RANKINGS)
     if points.shape[1] == 1:
         ranking, variable = "pv", 0
-    words = engine_for(points, engine)
     place = None if ranking == "md" else rank(points, ranking, variable, descending, engine)
     groups = np.zeros(points.shape[0], dtype=np.int64)  # each named by its lowest record
     while len(records := np.flatnonzero(np.bincount(groups)[groups] >= 2 * k)):
         everything = len(records) == len(groups)
         part = points if everything else take_records(points, records)
         within = groups[records]
-        start = split_equal(words.to_numpy(part), within, k, place is not None)
+        start = split_equal(to_numpy(part), within, k, place is not None)
         if (done := start >= 0).any():
             groups[records[done]] = records[start[done]]
             continue
         if place is None:
-            start = words.extreme_groups(part, within, k, descending)
+            start = engine.extreme_groups(part, within, k, descending)
         else:
             start = ends(within, place[records], k)
         report = progress if everything else None
-        groups[records] = records[words.merge_until_k(part, start, within, k, report)]
+        groups[records] = records[engine.merge_until_k(part, start, within, k, report)]
     return np.unique(groups, return_inverse=True)[1]

@@ -31,7 +31,7 @@ def group(
     problem: Problem, settings: Settings, progress: Progress | None
 ) -> tuple[np.ndarray, list[str]]:
     """Group the records of each cell by a method: labels, and what found them."""
-    method, options, engine = settings.method, dict(settings.options), settings.engine
+    method, options = settings.method, dict(settings.options)
     check_method(method)
     points, p = problem.points, len(problem.table.names)
     function = METHODS[method].function
@@ -55,7 +55,7 @@ def group(
         given["story"] = story
     try:
         with on_device(points):
-            labels = _each_cell(problem, function, given, engine, progress)
+            labels = _each_cell(problem, function, given, progress)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
         raise InputError(
@@ -69,7 +69,6 @@ def _each_cell(
     problem: Problem,
     function: Callable[..., np.ndarray],
     given: dict[str, Any],
-    engine: str | None,
     progress: Progress | None,
 ) -> np.ndarray:
     cells, kinds, points = problem.cells, problem.table.kinds, problem.points
@@ -80,7 +79,7 @@ def _each_cell(
         if problem.table.mixed:
             return mixed_mdav(
                 part, problem.k, kinds=kinds[observed], weights=weights[observed],
-                engine=engine, progress=tell,
+                engine=problem.engine, progress=tell,
             )  # fmt: skip
         inside = dict(given)
         if inside.get("variable") is not None and len(observed) < p:
@@ -88,7 +87,7 @@ def _each_cell(
         if "seconds" in inspect.signature(function).parameters:  # each cell its share of the time
             default = inspect.signature(function).parameters["seconds"].default
             inside["seconds"] = inside.get("seconds", default) * part.shape[0] / m
-        return function(part, problem.k, engine=engine, progress=tell, **inside)
+        return function(part, problem.k, engine=problem.engine, progress=tell, **inside)
 
     if len(cells.names) == 1 and len(cells.observed[0]) == p:
         return one(points, cells.observed[0], progress)

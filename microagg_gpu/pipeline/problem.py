@@ -13,9 +13,9 @@ from ..checks import as_floats
 from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
 from ..data.scaling import Scaling, refuse_large, standard_scaling, unscaled
 from ..data.strata import Cells, divide, merge
-from ..engines import check_engine, engine_name, move, on_device
+from ..engines import check_engine, choose, on_device
 from ..errors import InputError, option, shown
-from ..kernels import engine_for
+from ..kernels import Engine, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
 from ..settings import Settings, Weights
 
@@ -38,6 +38,8 @@ class Problem:
         How the points were made of the values.
     scale : array of shape (p,)
         What differences of each variable are multiplied by in distances and loss.
+    engine_name : {"generic", "cpu", "cuda"}
+        The engine chosen for the points. (A module cannot be copied or pickled; its name can.)
     """
 
     table: Table
@@ -47,6 +49,12 @@ class Problem:
     points: Any
     scaling: Scaling
     scale: np.ndarray
+    engine_name: str
+
+    @property
+    def engine(self) -> Engine:
+        """The engine chosen for the points."""
+        return engine_named(self.engine_name)
 
     @property
     def sampling(self) -> np.ndarray | None:
@@ -60,7 +68,7 @@ class Problem:
 
         What is missing is so in the whole group, and counts for nothing there.
         """
-        points = engine_for(self.points).to_numpy(self.points).astype(np.float64, copy=False)
+        points = to_numpy(self.points).astype(np.float64, copy=False)
         absent = np.isnan(points)
         if not absent.any():
             return points
@@ -72,30 +80,28 @@ def prepare(table: Table, settings: Settings) -> Problem:
     """Choose the records, bring them to the device, standardize and weight them."""
     check_engine(settings.engine)
     k = fitting_k(settings.k, table.values.shape[0])
-    values = engine_for(table.values).to_numpy(table.values)
+    values = to_numpy(table.values)
     cells = divide(table, values, k, settings.missing, settings.small_strata)
     every = len(cells.kept) == len(values)
-    moved = move(
-        table.values if every else take_records(table.values, cells.kept),
-        settings.device or "auto",
-        settings.engine,
-    )
-    if settings.precision == "single" and engine_name(moved, settings.engine) == "cpu":
+    records = table.values if every else take_records(table.values, cells.kept)
+    placed, engine = choose(records, settings.device or "auto", settings.engine)
+    if settings.precision == "single" and engine_name(engine) == "cpu":
         raise InputError(
             option("precision", "single"),
             " is for the GPU and the CPU engine computes in double: leave it out",
         )
-    with on_device(moved):
+    with on_device(placed):
         weights = check_weights(settings.variable_weights, table.names)
-        scaling = table_scaling(moved, table, settings.standardize, weights)
-        points = scaling.apply(moved)
+        scaling = table_scaling(placed, table, settings.standardize, weights, engine)
+        points = scaling.apply(placed)
         xp = array_namespace(points)
         if settings.precision == "single":
             points = xp.astype(points, xp.float32)
     if settings.small_strata == "merge":
-        cells = merge(cells, engine_for(points).to_numpy(points), table.kinds, k)
+        cells = merge(cells, to_numpy(points), table.kinds, k)
     scale = np.where(table.kinds == NOMINAL, np.sqrt(weights), scaling.scale)
-    return Problem(table, k, cells, values if every else values[cells.kept], points, scaling, scale)
+    kept = values if every else values[cells.kept]
+    return Problem(table, k, cells, kept, points, scaling, scale, engine_name(engine))
 
 
 def fitting_k(k: int, n: int) -> int:
@@ -105,7 +111,9 @@ def fitting_k(k: int, n: int) -> int:
     return k
 
 
-def table_scaling(values: Any, table: Table, standardize: bool, weights: np.ndarray) -> Scaling:
+def table_scaling(
+    values: Any, table: Table, standardize: bool, weights: np.ndarray, engine: Engine
+) -> Scaling:
     """The scaling of a table's variables.
 
     Numbers are standardized; an ordinal variable's ranks are divided by the number of its
@@ -120,6 +128,7 @@ def table_scaling(values: Any, table: Table, standardize: bool, weights: np.ndar
         found = standard_scaling(
             values if len(numbers) == len(table.names) else xp.take(values, where, axis=1),
             [table.names[j] for j in numbers],
+            engine,
         )
         for all_of, some_of in zip(scaling, found, strict=True):
             all_of[numbers] = some_of

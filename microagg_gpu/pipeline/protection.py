@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..data.columns import NUMBER
-from ..engines import device_name, engine_name
+from ..engines import device_name
 from ..kernels.protocol import Progress, Watch
 from ..measures import information_loss
 from ..settings import Settings
@@ -62,7 +62,7 @@ def protect(
         settings=settings if groups is None else replace(settings, method="given"),
         names=table.names,
         device=device_name(problem.points),
-        engine=engine_name(problem.points, settings.engine),
+        engine=problem.engine_name,
         seconds=seconds,
         found_by="; ".join(dict.fromkeys(found_by)),
         refined=refined,

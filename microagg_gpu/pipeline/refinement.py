@@ -66,7 +66,7 @@ def improve(
     with on_device(points):
         return refine(
             points, labels, problem.k, seconds=settings.refine, steps=settings.refine_steps,
-            cells=problem.cells.cell, seed=settings.seed, engine=settings.engine, watch=tell,
+            cells=problem.cells.cell, seed=settings.seed, engine=problem.engine, watch=tell,
         )  # fmt: skip
 
 

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.libraries import ARRAY_LIBRARIES
+from helpers.methods import best, refine_points
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, measures, microaggregate, refine
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.methods.annealing import neighbour_lists
-from microagg_gpu.methods.annealing import refine as refine_points
-from microagg_gpu.methods.best import best
 from reference.brute import optimum
 
 TINY = 1e-9
