@@ -71,7 +71,7 @@ def _method(text: str) -> tuple[str, dict[str, Any]]:
     if name not in METHODS:
         known = ", ".join([*METHODS_2005, UB, *METHODS])
         raise InputError(f"There is no method {name!r}; choose from {known}.")
-    return name, method_options(name, pairs, ("k", "engine", "method", "seed"))
+    return name, method_options(name, pairs)
 
 
 # What is known ----------------------------------------------------------------------------------

@@ -416,9 +416,9 @@ def _run(
     """
     table, cells, points = problem.table, problem.cells, problem.points
     begun = time.perf_counter()
-    story: list[str] = []
+    found_by: list[str] = []
     if groups is None:
-        found, story = group(problem, method, options, seed, progress)
+        found, found_by = group(problem, method, options, seed, progress)
     else:
         found = groups
     refined = None
@@ -457,14 +457,14 @@ def _run(
         suppressed=cells.suppressed,
         merged=cells.merged,
         refined=refined,
-        found_by="; ".join(dict.fromkeys(story)),
+        found_by="; ".join(dict.fromkeys(found_by)),
         _problem=problem,
         _published=published,
         _made={
             "Method": "given groups"
             if groups is not None
             else f"{named(method, options)} ({METHODS[method].paper})",
-            "Found by": "; ".join(dict.fromkeys(story)),
+            "Found by": "; ".join(dict.fromkeys(found_by)),
             "Refined": "" if refined is None else str(refined),
             "Columns": ", ".join(table.names),
             **made,

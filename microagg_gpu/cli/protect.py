@@ -1,6 +1,5 @@
 """``microagg protect``: a protected file, and what the protection cost."""
 
-import inspect
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -140,8 +139,7 @@ def protect(
     not protected. It is written whole, after k was counted in it, or not at all.
     """
     with clear_errors(), phases() as phase:
-        taken = list(inspect.signature(microaggregate).parameters)
-        options = method_options(method, option or [], taken)
+        options = method_options(method, option or [])
         settings: dict[str, Any] = {
             "standardize": not no_standardize, "weights": column_weights(column_weight),
             "device": device, "seed": seed, "missing": missing, "small_strata": small_strata,

@@ -29,7 +29,6 @@ from ..engines import check_device
 from ..errors import InputError
 from ..kernels import ENGINES
 from ..methods import METHODS
-from ..methods.common import check_options
 from ..pipeline.comparison import named
 from ..pipeline.grouping import check_method
 from ..pipeline.problem import Weights, check_k, check_seed, check_weights
@@ -333,7 +332,7 @@ def _check(
         check_seed(seed),
         whole_number("block", block, 2 * k, LARGEST),
         whole_number("repair", repair, 0, LARGEST),
-        check_options(method, METHODS[method].function, options),
+        METHODS[method].takes.check(method, options),
     )
 
 
