@@ -1,6 +1,5 @@
 """Microaggregation as a scikit-learn transformer (the extra ``sklearn``)."""
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ except ImportError as error:
 from . import InputError, microaggregate
 from .checks import is_whole, mapping, true_or_false
 from .kernels import engine_for
+from .methods import check_names
 from .pipeline.grouping import check_method
 from .pipeline.problem import check_weights
-from .settings import DEFAULT, Roles, Settings, Weights
+from .settings import DEFAULT, Weights
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -105,11 +105,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         options = mapping("options", self.options)
         standardize = true_or_false("standardize", self.standardize)
-        own = {field.name for kind in (Settings, Roles) for field in fields(kind)}
-        taken = [name for name in options if name in own]
-        if taken:
-            raise InputError(f"{taken[0]!r} is not an option of a method: leave it out of options")
-        if check_method(self.method) == "individual":
+        check_names(check_method(self.method), options)
+        if self.method == "individual":
             raise InputError(
                 "method='individual' groups each variable by itself and so no records: "
                 "choose another, or call microaggregate"

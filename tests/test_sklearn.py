@@ -127,7 +127,7 @@ def test_clone_pickle_and_frames():
         ({"k": 2.5}, "not a whole number"),
         ({"k": 0}, "too small"),
         ({"options": {"gamma": 1.0}}, "has no option 'gamma'"),
-        ({"options": {"columns": [0]}}, "'columns' is not an option of a method"),
+        ({"options": {"columns": [0]}}, "method 'mdav' has no option 'columns'"),
         ({"variable_weights": [1.0]}, "give one for each"),
     ],
 )

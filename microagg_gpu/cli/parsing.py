@@ -1,7 +1,6 @@
 """Texts of options as values."""
 
 import csv
-import inspect
 import shlex
 from collections.abc import Sequence
 from dataclasses import fields
@@ -10,7 +9,7 @@ from typing import Any
 import typer
 
 from ..errors import InputError, Option, shown
-from ..methods import METHODS
+from ..methods import METHODS, check_names
 from ..settings import ClusterSettings, Format, Roles, Settings
 
 OWN = {
@@ -91,28 +90,26 @@ def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
 
 def defaults(method: str) -> dict[str, Any]:
     """Options of a method and their defaults."""
-    hidden = ("points", "k", "engine", "progress", "seed", "story")
-    parameters = inspect.signature(METHODS[method].function).parameters.values()
-    return {
-        p.name: p.default for p in parameters if p.name not in hidden and p.kind != p.VAR_KEYWORD
-    }
+    return {name: option.default for name, option in METHODS[method].takes.options.items()}
 
 
 def method_options(method: str, pairs: Sequence[str]) -> dict[str, Any]:
     """Options of a method from NAME=VALUE, each of the type that its default has."""
-    known = defaults(method) if method in METHODS else {}
-    taken = [f.name for f in [*fields(Settings), *fields(Roles)]]
-    options = {}
+    texts = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not (name and equals):
             raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
-        if name in taken:
-            how = f"--{name}" if len(name) > 1 else f"-{name}"
-            raise InputError(f"{name!r} is no option of a method: give it as {how}, if at all")
-        default = known.get(name)
-        options[name] = _guess(text) if default is None else parse(name, type(default), text)
-    return options
+        texts[name] = text
+    if method not in METHODS:
+        return {}  # `microaggregate` refuses it
+    check_names(method, texts)
+    known = METHODS[method].options(texts)
+    return {name: _typed(name, known[name].default, text) for name, text in texts.items()}
+
+
+def _typed(name: str, default: Any, text: str) -> Any:
+    return _guess(text) if default is None else parse(name, type(default), text)
 
 
 def _guess(text: str) -> Any:

@@ -26,7 +26,6 @@ from ..checks import (
 from ..data.scaling import rounded
 from ..errors import InputError, shown
 from ..methods import METHODS
-from ..methods.common import check_options
 from ..pipeline.grouping import check_method
 from ..pipeline.problem import check_weights
 from ..pipeline.provenance import named
@@ -197,7 +196,7 @@ def microaggregate(
     )  # fmt: skip
     if check_method(method) == "individual":
         raise InputError("individual ranking has no groups of whole records: take another method")
-    given = replace(given, options=check_options(method, METHODS[method].function, options))
+    given = replace(given, options=METHODS[method].takes.check(method, options))
     block = whole_number("block", block, 2 * given.k)
     repair = whole_number("repair", repair, 0)
     force = true_or_false("force", force)

@@ -1,14 +1,15 @@
 """Axes that rank records: first principal component, sum of z-scores, a particular variable."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..checks import one_of
 from ..errors import InputError, shown
 from ..kernels import to_numpy
 from ..kernels.protocol import Engine
+
+Axis = Literal["fpc", "sz", "pv"]
 
 
 def first_component_weights(points: Any, engine: Engine) -> np.ndarray:
@@ -30,7 +31,7 @@ def first_component_weights(points: Any, engine: Engine) -> np.ndarray:
     return -weights if weights.sum() < 0 else weights
 
 
-def scores(points: Any, projection: str, variable: int | None = None, *, engine: Engine) -> Any:
+def scores(points: Any, projection: Axis, variable: int | None = None, *, engine: Engine) -> Any:
     """Place of each record on the axis that ranks them.
 
     Parameters
@@ -41,7 +42,6 @@ def scores(points: Any, projection: str, variable: int | None = None, *, engine:
         The particular variable.
     """
     d = points.shape[1]
-    one_of("projection", projection, ("fpc", "sz", "pv"))
     if projection == "pv":
         if variable is None or not 0 <= variable < d:
             raise InputError(

@@ -44,7 +44,7 @@ def best(
     seed: int = 0,
     engine: Engine,
     progress: Progress | None = None,
-    story: list[str] | None = None,
+    found_by: list[str] | None = None,
 ) -> np.ndarray:
     """The best of a portfolio of methods, refined.
 
@@ -61,14 +61,14 @@ def best(
         everywhere.
     seed : int
         Seed of the random numbers.
-    story : list of str, optional
+    found_by : list of str, optional
         Gets a line on what was tried and what won.
     """
     number("seconds", seconds, 0, above=True)
     whole_number("steps", steps, 0, 10**9)
     if points.shape[1] == 1:
-        if story is not None:
-            story.append("optimal")
+        if found_by is not None:
+            found_by.append("optimal")
         return optimal(points, k, engine=engine)
     begun = time.perf_counter()
 
@@ -104,6 +104,6 @@ def best(
             least, labels, won = value, refined.labels, "refined"
         if refined.stopped is not None:
             break
-    if story is not None:
-        story.append(f"{line}, refined" if won == "refined" else line)
+    if found_by is not None:
+        found_by.append(f"{line}, refined" if won == "refined" else line)
     return labels

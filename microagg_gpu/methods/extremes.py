@@ -7,23 +7,22 @@ References
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..checks import one_of
 from ..data.labels import members_of
 from ..kernels.protocol import Engine, HasLoops, PointSet, Progress
 from .common import Groups, point_set, take_records
 
-_GATHER = ("centroid", "seed")
+Gather = Literal["centroid", "seed"]
 
 
 def diameter(
     points: Any,
     k: int,
     *,
-    gather: str = "centroid",
+    gather: Gather = "centroid",
     engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
@@ -35,7 +34,6 @@ def diameter(
         Group the records nearest to the growing group's centroid (2005, procedure gather; it
         gives the printed tables of both papers) or to the extreme record itself (2002, step 1).
     """
-    one_of("gather", gather, _GATHER)
     return diameter_groups(points, k, gather, engine, progress=progress)
 
 
@@ -43,7 +41,7 @@ def centroid(
     points: Any,
     k: int,
     *,
-    gather: str = "centroid",
+    gather: Gather = "centroid",
     engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
@@ -54,7 +52,6 @@ def centroid(
     gather : {"centroid", "seed"}
         As in `diameter`.
     """
-    one_of("gather", gather, _GATHER)
     return centroid_groups(points, k, gather, engine, progress=progress)
 
 

@@ -1,10 +1,9 @@
 """Minimum spanning tree partitioning: M, M-d and M-c (Laszlo and Mukherjee 2005)."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..checks import one_of
 from ..kernels.protocol import Engine, Progress
 from .common import take_records
 from .extremes import centroid_groups, diameter_groups
@@ -14,7 +13,7 @@ def mst(
     points: Any,
     k: int,
     *,
-    split: str | None = None,
+    split: Literal["diameter", "centroid"] | None = None,
     engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
@@ -26,7 +25,6 @@ def mst(
         What divides trees of 2k records or more: nothing (M), the diameter method (M-d) or the
         centroid method (M-c).
     """
-    one_of("split", split, (None, "diameter", "centroid"))
     n = points.shape[0]
     edges, lengths = engine.minimum_spanning_tree(points, progress)
     trees = engine.cut_edges(edges, lengths, n, k)

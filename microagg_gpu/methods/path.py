@@ -8,12 +8,11 @@ Maya-Lopez, Casino and Solanas (2021), "Improving multivariate microaggregation 
 paths and optimal univariate microaggregation", Symmetry 13(6).
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..checks import one_of
 from ..data.labels import labels_from_sizes, numbered
 from ..kernels import to_numpy
 from ..kernels.protocol import Engine, Progress
@@ -21,8 +20,9 @@ from .common import take_records
 from .mdav import mdav
 from .ranked import ranking
 
+Order = Literal["nearest", "tour", "mdav", "mdav-tour", "curve"]
 # Each order with the most records for which "all" tries it.
-ORDERS = {
+ORDERS: dict[Order, float] = {
     "nearest": 200_000,
     "tour": 50_000,
     "mdav": np.inf,
@@ -39,7 +39,7 @@ def path(
     points: Any,
     k: int,
     *,
-    order: str = "all",
+    order: Literal["all"] | Order = "all",
     engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
@@ -59,7 +59,6 @@ def path(
         - "all" keeps the best of those that take seconds: tours up to 50,000 records, "nearest"
           up to 200,000.
     """
-    one_of("order", order, ("all", *ORDERS))
     n, d = points.shape
     if d == 1:
         records = ranking(points)[0]

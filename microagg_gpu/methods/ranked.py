@@ -3,15 +3,16 @@
 Of several variables each is ranked and grouped by itself: its labels are a column.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..checks import one_of
 from ..data.labels import labels_from_sizes
 from ..kernels import to_numpy
 from ..kernels.protocol import Engine, Progress
+
+Remainder = Literal["mode", "last"]
 
 
 def ranking(points: Any, j: int = 0) -> tuple[np.ndarray, Any]:
@@ -40,13 +41,12 @@ def label_columns(orders: list[np.ndarray], sizes: list[np.ndarray]) -> np.ndarr
     return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
-def fixed_sizes(ranked: np.ndarray, k: int, remainder: str) -> np.ndarray:
+def fixed_sizes(ranked: np.ndarray, k: int, remainder: Remainder) -> np.ndarray:
     """Sizes of consecutive groups of k, one of them with the n mod k records left over.
 
     That one holds the modal value, the value that most records have (the lowest of several):
     2002, section 4; or it is the last in the ranking: 1999, section 1.
     """
-    one_of("remainder", remainder, ("mode", "last"))
     sizes = np.full(len(ranked) // k, k)
     large = len(sizes) - 1
     if remainder == "mode":
@@ -61,7 +61,7 @@ def fixed(
     points: Any,
     k: int,
     *,
-    remainder: str = "mode",
+    remainder: Remainder = "mode",
     engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:

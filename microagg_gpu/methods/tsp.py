@@ -22,11 +22,11 @@ heuristics the loss on its data (Census, k=3) goes from 5.7 to 6.3 where 6.00 is
 """
 
 import os
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..checks import one_of, whole_number
+from ..checks import whole_number
 from ..data.labels import labels_from_groups
 from ..errors import InputError
 from ..kernels.protocol import Engine, Progress
@@ -39,7 +39,7 @@ def tsp(
     points: Any,
     k: int,
     *,
-    tour: str = "insertion",
+    tour: Literal["insertion", "nearest"] = "insertion",
     window: int = 50,
     engine: Engine,
     progress: Progress | None = None,
@@ -55,7 +55,6 @@ def tsp(
         Each path is then improved by a sweep of 2-opt that reverses stretches of up to this
         many records; 0 leaves it as built.
     """
-    one_of("tour", tour, ("insertion", "nearest"))
     n = points.shape[0]
     window = min(whole_number("window", window, 0), n)
     _check_memory(n)

@@ -6,18 +6,17 @@ References
 2002  Domingo-Ferrer and Mateo-Sanz, Algorithm 1 and section 5.2
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..checks import one_of
 from ..kernels import to_numpy
 from ..kernels.protocol import Engine, Progress
-from .axes import scores
+from .axes import Axis, scores
 from .common import take_records
 
-RANKINGS = ("md", "fpc", "sz", "pv")
+Ranking = Literal["md", "fpc", "sz", "pv"]
 
 
 def runs(within: np.ndarray, *keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -66,7 +65,7 @@ def split_equal(points: np.ndarray, within: np.ndarray, k: int, ranked: bool) ->
 
 
 def rank(
-    points: Any, ranking: str, variable: int | None, descending: bool, engine: Engine
+    points: Any, ranking: Axis, variable: int | None, descending: bool, engine: Engine
 ) -> np.ndarray:
     """Place of each record in the ranking by a one-dimensional criterion."""
     axis = scores(points, ranking, variable, engine=engine)
@@ -80,7 +79,7 @@ def kward(
     points: Any,
     k: int,
     *,
-    ranking: str = "md",
+    ranking: Ranking = "md",
     variable: int | None = None,
     descending: bool = False,
     engine: Engine,
@@ -99,7 +98,6 @@ def kward(
     descending : bool
         Rank from the highest to the lowest; with "md", start from the higher record of the pair.
     """
-    one_of("ranking", ranking, RANKINGS)
     if points.shape[1] == 1:
         ranking, variable = "pv", 0
     place = None if ranking == "md" else rank(points, ranking, variable, descending, engine)

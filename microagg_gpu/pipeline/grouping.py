@@ -1,7 +1,5 @@
 """Group the records of each stratum by a method."""
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,8 @@ from ..data.columns import NOMINAL
 from ..engines import on_device
 from ..errors import InputError, shown
 from ..kernels.protocol import Progress
-from ..methods import METHODS
-from ..methods.common import check_options, take_records
+from ..methods import METHODS, Method
+from ..methods.common import take_records
 from ..methods.mixed import mixed_mdav
 from ..settings import Settings
 from .problem import Problem
@@ -34,9 +32,9 @@ def group(
     method, options = settings.method, dict(settings.options)
     check_method(method)
     points, p = problem.points, len(problem.table.names)
-    function = METHODS[method].function
-    given = check_options(method, function, options)
-    if METHODS[method].univariate and p > 1:
+    registered = METHODS[method]
+    given = registered.takes.check(method, options)
+    if registered.univariate and p > 1:
         raise InputError(
             f"method {method!r} takes one variable and the data have {p}: choose one with "
             f"columns=, or take method='projection' or 'individual' with inner={method!r}"
@@ -46,28 +44,29 @@ def group(
             f"method {method!r} takes numbers only: with ordinal or nominal columns take "
             "method='mdav', which is MDAV-generic then"
         )
-    if given.get("variable") is not None:
-        given["variable"] = _variable(given["variable"], problem.table.names)
-    if "seed" in inspect.signature(function).parameters:
+    variable = registered.variable
+    if variable is not None and given.get(variable) is not None:
+        given[variable] = _variable(given[variable], problem.table.names)
+    if registered.takes.seed:
         given["seed"] = settings.seed
-    story: list[str] = []
-    if "story" in inspect.signature(function).parameters:
-        given["story"] = story
+    found_by: list[str] = []
+    if registered.takes.found_by:
+        given["found_by"] = found_by
     try:
         with on_device(points):
-            labels = _each_cell(problem, function, given, progress)
+            labels = _each_cell(problem, registered, given, progress)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
         raise InputError(
             f"method {method!r} ran out of memory on {points.shape[0]} records of "
             f"{p} variables{detail}: protect fewer at a time or choose another method"
         ) from error
-    return labels, story
+    return labels, found_by
 
 
 def _each_cell(
     problem: Problem,
-    function: Callable[..., np.ndarray],
+    method: Method,
     given: dict[str, Any],
     progress: Progress | None,
 ) -> np.ndarray:
@@ -82,12 +81,13 @@ def _each_cell(
                 engine=problem.engine, progress=tell,
             )  # fmt: skip
         inside = dict(given)
-        if inside.get("variable") is not None and len(observed) < p:
-            inside["variable"] = _place(inside["variable"], observed, problem.table.names)
-        if "seconds" in inspect.signature(function).parameters:  # each cell its share of the time
-            default = inspect.signature(function).parameters["seconds"].default
-            inside["seconds"] = inside.get("seconds", default) * part.shape[0] / m
-        return function(part, problem.k, engine=problem.engine, progress=tell, **inside)
+        ranks = method.variable
+        if ranks is not None and inside.get(ranks) is not None and len(observed) < p:
+            inside[ranks] = _place(inside[ranks], observed, problem.table.names)
+        if method.time is not None:
+            seconds = inside.get(method.time, method.takes.options[method.time].default)
+            inside[method.time] = seconds * part.shape[0] / m
+        return method.function(part, problem.k, engine=problem.engine, progress=tell, **inside)
 
     if len(cells.names) == 1 and len(cells.observed[0]) == p:
         return one(points, cells.observed[0], progress)

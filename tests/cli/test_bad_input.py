@@ -228,7 +228,7 @@ def test_failed_check_leaves_nothing(monkeypatch):
         (["--variable-weights", "-1"], "a weight is negative"),
         (["--method", "magic"], "method 'magic' is unknown: choose one of fixed,"),
         (["--option", "gamma"], "option 'gamma' is not NAME=VALUE"),
-        (["--option", "seed=1"], "'seed' is no option of a method: give it as --seed"),
+        (["--option", "seed=1"], "method 'mdav' has no option 'seed'"),
         (["--option", "gamma=1"], "method 'mdav' has no option 'gamma'"),
         (["--method", "vmdav", "--option", "gamma=x"], "gamma='x' is not a number"),
         (["--method", "genetic", "--option", "population=1.5"], "population='1.5' is not a whole"),

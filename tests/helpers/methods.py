@@ -1,6 +1,6 @@
 """Functions of the library that take an engine, called here by its name; by default the points'."""
 
-from functools import wraps
+from functools import partial, wraps
 
 from microagg_gpu import METHODS
 from microagg_gpu.data.scaling import standardize
@@ -23,11 +23,13 @@ def by_name(function):
 
 def run(method, points, k, **options):
     """The labels of a method in `METHODS`."""
-    return by_name(METHODS[method].function)(points, k, **options)
+    takes = METHODS[method].takes
+    given = {name: value for name, value in options.items() if name in takes.options}
+    return by_name(METHODS[method].function)(points, k, **options | takes.check(method, given))
 
 
 best, centroid, diameter, genetic, individual, kward, mdav, mst, optimal, path, tsp, vmdav = (
-    by_name(METHODS[name].function)
+    partial(run, name)
     for name in (
         *("best", "centroid", "diameter", "genetic", "individual", "kward"),
         *("mdav", "mst", "optimal", "path", "tsp", "vmdav"),

@@ -1,6 +1,5 @@
 """Every public function with arguments that work: what `junk` changes, one after the other."""
 
-import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -113,14 +112,9 @@ def _of_methods() -> list[Target]:
 
 def _options(method: str) -> dict[str, Any]:
     """The options of a method, with values that take no time."""
-    hidden = ("points", "k", "engine", "progress", "seed", "story")
-    parameters = inspect.signature(METHODS[method].function).parameters.values()
     quick = {"seconds": 0.01, "steps": 1, "generations": 3, "population": 3}
-    return {
-        p.name: quick.get(p.name, p.default)
-        for p in parameters
-        if p.name not in hidden and p.kind is not p.VAR_KEYWORD
-    }
+    options = METHODS[method].takes.options.items()
+    return {name: quick.get(name, option.default) for name, option in options}
 
 
 def _page(rows: Any) -> dict[str, Any]:
