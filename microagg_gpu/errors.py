@@ -84,6 +84,20 @@ def suggestion(value: Any, known: Iterable[Any]) -> str:
     return f" Did you mean {names.get(near[0], near[0])!r}?" if near else ""
 
 
+def unknown_column(
+    column: Any, table: object, names: Iterable[Any], *advice: str | Option
+) -> InputError:
+    """The error for a column that a table does not have; `table` is what to call it."""
+    listed = [" ".join(as_text(name).split()) for name in names]
+    more = f" and {len(listed) - 40} more" if len(listed) > 40 else ""
+    near = suggestion(column, listed)
+    return InputError(
+        f"column {shown(column)} is not in {table}, which has: {', '.join(listed[:40])}{more}",
+        *advice,
+        f".{near}" if near else "",
+    )
+
+
 def reason(error: OSError) -> str:
     """Why the system refused, in its own words; Arrow puts more around them."""
     return os.strerror(error.errno) if error.errno else error.strerror or str(error)

@@ -14,7 +14,7 @@ from array_api_compat import (
 )
 
 from ..checks import as_floats, column_list, is_whole
-from ..errors import InputError, shown
+from ..errors import InputError, option, shown
 from ..kernels import to_numpy
 from ..settings import Roles
 from .columns import Table, check_unique, choose, combine, kinds_of, numbers_given, ranks, too_large
@@ -108,7 +108,9 @@ def read_array(
         if others and not keep_integers:
             raise InputError(
                 f"column {others[0]} holds integers above 2^53, which would lose digits in an "
-                "array of float64: take keep_integers=True, or a DataFrame"
+                "array of float64: use ",
+                option("keep_integers", True),
+                ", or a DataFrame",
             )
         rows = xp.take(matrix, xp.asarray(kept, device=device(data)), axis=0)
         result = xp.astype(rows, kind, copy=True)

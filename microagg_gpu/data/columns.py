@@ -10,7 +10,7 @@ from array_api_compat import (
 )
 
 from ..checks import as_floats
-from ..errors import InputError, shown, values_are
+from ..errors import InputError, option, shown, values_are
 from ..kernels import to_numpy
 from ..settings import ROLES, Roles
 
@@ -105,10 +105,14 @@ def choose(
     if both:
         raise InputError(f"column {both[0]!r} is named ordinal and nominal: choose one")
     chosen += [c for c in [*ordinal, *nominal] if c not in chosen]
-    for role, taken in (("in by=", by), ("the sampling weight", [sampling_weight])):
+    for name, taken in (("by", by), ("sampling_weight", [sampling_weight])):
         twice = [c for c in chosen if c in taken and c is not None]
         if twice:
-            raise InputError(f"column {twice[0]!r} is {role} and cannot be protected as well")
+            raise InputError(
+                f"column {twice[0]!r} is named in ",
+                option(name),
+                " and cannot be protected as well",
+            )
     orders: dict[int, Sequence[Any] | None] = {
         chosen.index(c): _order(c, ordinal[c]) if isinstance(ordinal, Mapping) else None
         for c in ordinal

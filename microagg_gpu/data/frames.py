@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from ..checks import column_list, is_column
-from ..errors import InputError, option, shown
+from ..errors import InputError, option, unknown_column
 from ..files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from ..settings import Columns, Roles
 from .columns import Table, choose, combine, first_with, kinds_of, numbers_given, ranks
@@ -167,10 +167,7 @@ def _existing(role: str, columns: Columns, names: list[Any]) -> list[Any]:
     chosen, known = column_list(role, columns, names), set(names)
     for column in chosen:
         if column not in known:
-            raise InputError(
-                f"column {shown(column)} is not in the table, which has: "
-                f"{', '.join(map(str, names))}"
-            )
+            raise unknown_column(column, "the table", names)
     return chosen
 
 
@@ -248,7 +245,12 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
     if other:
         raise InputError(
             f"{len(other)} of {len(series)} columns are not numbers: {', '.join(other[:5])}: "
-            "choose numeric ones with columns=, or name them in ordinal= or nominal="
+            "choose numeric ones with ",
+            option("columns"),
+            ", or name them in ",
+            option("ordinal"),
+            " or ",
+            option("nominal"),
         )
     return np.stack([_floats(s) for s in series], axis=1)
 
@@ -311,7 +313,8 @@ def _natural_order(series: nw.Series, known: list[Any], name: str) -> list[Any]:
         return whole.dictionary.to_pylist()
     raise InputError(
         f"the order of the categories of column {name!r} is not known: give it, lowest first, as "
-        f"in ordinal={{{name!r}: {sorted(map(str, known))[:4]}}}"
+        "in ",
+        option("ordinal", {name: sorted(map(str, known))[:4]}),
     )
 
 

@@ -24,7 +24,7 @@ from ..checks import (
     whole_number,
 )
 from ..data.scaling import rounded
-from ..errors import InputError, shown
+from ..errors import InputError, option, shown, unknown_column
 from ..methods import METHODS
 from ..pipeline.grouping import check_method
 from ..pipeline.problem import check_weights
@@ -283,10 +283,13 @@ def _source(data: Any, output: Any, drop: Columns, group_column: Any) -> Any:
         raise InputError(f"group_column={shown(group_column)} must be a name")
     if isinstance(data, dd.DataFrame):
         if output is not None or column_list("drop", drop, list(data.columns)) or group_column:
-            raise InputError("output=, drop= and group_column= are for files: leave them out")
+            raise InputError(
+                option("output"), ", ", option("drop"), " and ", option("group_column"),
+                " are for files: leave them out",
+            )  # fmt: skip
         return Frames(data)
     if output is None:
-        raise InputError("files are protected to files: name a directory with output=")
+        raise InputError("files are protected to files: name a directory with ", option("output"))
     file_path("output", output)
     source = Files(_paths(data))
     if group_column is not None and group_column in source.names:
@@ -338,9 +341,7 @@ def _layout(
     known = set(names)
     for name in [*chosen, *strata, *drop, *weights]:
         if name not in known:
-            raise InputError(
-                f"column {shown(name)} is not in the data, which have: {', '.join(map(str, names))}"
-            )
+            raise unknown_column(name, "the data", names)
     for part in (chosen, strata):
         for i, name in enumerate(part):
             if name in part[:i] or (part is chosen and name in other):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..errors import InputError, shown
+from ..errors import InputError, option
 from ..kernels import to_numpy
 from ..kernels.protocol import Engine
 
@@ -45,8 +45,9 @@ def scores(points: Any, projection: Axis, variable: int | None = None, *, engine
     if projection == "pv":
         if variable is None or not 0 <= variable < d:
             raise InputError(
-                f"variable={shown(variable)} names none of the {d} variables: "
-                "'pv' needs the one to rank by, as variable="
+                option("variable", variable),
+                f" names none of the {d} variables: 'pv' needs the one to rank by, as ",
+                option("variable"),
             )
         return points[:, variable]
     weights = np.ones(d) if projection == "sz" else first_component_weights(points, engine)

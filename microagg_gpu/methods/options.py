@@ -2,13 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ..checks import number, one_of, true_or_false, whole_number
-from ..errors import InputError, shown
+from ..errors import InputError, shown, suggestion
+from ..settings import Roles, Settings
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,9 @@ class Parameters:
 def no_option(method: str, name: str, known: Collection[str]) -> InputError:
     """The error for an option that a method does not have."""
     takes = f"it takes {', '.join(known)}" if known else "it takes none"
-    return InputError(f"method {method!r} has no option {shown(name)}: {takes}")
+    others = [field.name for kind in (Settings, Roles) for field in fields(kind)]
+    near = suggestion(name, [*known, *others])
+    return InputError(f"method {method!r} has no option {shown(name)}: {takes}{near and '.'}{near}")
 
 
 RESERVED = ("points", "k", "engine", "progress", "seed", "found_by")

@@ -9,7 +9,7 @@ from array_api_compat import device as device_of
 from ..checks import is_whole
 from ..data.columns import NOMINAL
 from ..engines import on_device
-from ..errors import InputError, shown
+from ..errors import InputError, option, shown, suggestion
 from ..kernels.protocol import Progress
 from ..methods import METHODS, Method
 from ..methods.common import take_records
@@ -21,7 +21,11 @@ from .problem import Problem
 def check_method(method: Any) -> str:
     """Return the name of a method that exists."""
     if not isinstance(method, str) or method not in METHODS:
-        raise InputError(f"method {shown(method)} is unknown: choose one of {', '.join(METHODS)}")
+        near = suggestion(method, METHODS)
+        raise InputError(
+            f"method {shown(method)} is unknown: choose one of {', '.join(METHODS)}"
+            f"{near and '.'}{near}"
+        )
     return method
 
 
@@ -36,13 +40,20 @@ def group(
     given = registered.takes.check(method, options)
     if registered.univariate and p > 1:
         raise InputError(
-            f"method {method!r} takes one variable and the data have {p}: choose one with "
-            f"columns=, or take method='projection' or 'individual' with inner={method!r}"
+            f"method {method!r} takes one variable and the data have {p}: choose one with ",
+            option("columns"),
+            ", or use ",
+            option("method", "projection"),
+            " or ",
+            option("method", "individual"),
+            " with ",
+            option("inner", method),
         )
     if problem.table.mixed and method != "mdav":
         raise InputError(
-            f"method {method!r} takes numbers only: with ordinal or nominal columns take "
-            "method='mdav', which is MDAV-generic then"
+            f"method {method!r} takes numbers only: with ordinal or nominal columns use ",
+            option("method", "mdav"),
+            ", which is MDAV-generic then",
         )
     variable = registered.variable
     if variable is not None and given.get(variable) is not None:
@@ -126,12 +137,15 @@ def _variable(given: Any, names: list[str]) -> int:
     """The position of a variable, given by its name or position."""
     if isinstance(given, str):
         if given not in names:
-            raise InputError(f"variable {shown(given)} is not one of {', '.join(names)}")
+            near = suggestion(given, names)
+            raise InputError(
+                f"variable {shown(given)} is not one of {', '.join(names)}{near and '.'}{near}"
+            )
         return names.index(given)
     if not is_whole(given) or not 0 <= int(given) < len(names):
         raise InputError(
-            f"variable={shown(given)} names none of the {len(names)} variables: give a name, or a "
-            "position from 0"
+            option("variable", given),
+            f" names none of the {len(names)} variables: give a name, or a position from 0",
         )
     return int(given)
 
@@ -139,7 +153,8 @@ def _variable(given: Any, names: list[str]) -> int:
 def _place(variable: int, observed: np.ndarray, names: list[str]) -> int:
     if variable not in observed:
         raise InputError(
-            f"variable {names[variable]!r} ranks the records and is missing in some: take another, "
-            "or missing='drop'"
+            f"variable {names[variable]!r} ranks the records and is missing in some: use another, "
+            "or ",
+            option("missing", "drop"),
         )
     return int(np.searchsorted(observed, variable))

@@ -8,7 +8,7 @@ from array_api_compat import device as device_of
 
 from .. import measures
 from ..engines import on_device
-from ..errors import InputError
+from ..errors import InputError, option
 from ..kernels.protocol import Progress, Watch
 from ..methods.annealing import Refined, refine
 from ..settings import Settings
@@ -49,11 +49,13 @@ def improve(
     """Refine groups of whole records, within their cells; `watch` is told the loss."""
     if labels.ndim > 1:
         raise InputError(
-            "individual ranking has no groups of whole records to refine: leave out refine="
+            "individual ranking has no groups of whole records to refine: leave out ",
+            option("refine"),
         )
     if problem.table.mixed:
         raise InputError(
-            "refinement takes numbers only, not ordinal or nominal columns: leave out refine="
+            "refinement takes numbers only, not ordinal or nominal columns: leave out ",
+            option("refine"),
         )
     points, total = problem.points, measures.sst(problem.filled)
     if np.isnan(problem.values).any():
