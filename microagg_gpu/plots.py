@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import as_list, comparison_rows, file_path, plain_text
+from .checks import as_list, comparison_rows, file_path, known_keywords, plain_text
 from .data.labels import numbered
 from .errors import InputError
 from .measures.checks import as_labels, as_matrix
@@ -16,6 +16,7 @@ PALETTE = ("#4269d0", "#ef6f3c", "#3ca951", "#a463f2", "#d9a300", "#e3479b", "#2
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")
 
 
+@known_keywords
 def check_plot(path: str | Path, method: str = "") -> None:
     """Reject a plot that cannot be drawn, before any work is done."""
     path = file_path("path", path)
@@ -27,6 +28,7 @@ def check_plot(path: str | Path, method: str = "") -> None:
         raise InputError("individual ranking has no groups of whole records to draw")
 
 
+@known_keywords
 def plot_groups(
     points: np.ndarray,
     labels: np.ndarray,
@@ -137,6 +139,7 @@ def _plane(points: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[str,
 MARKS = "osD^vPX*<>"
 
 
+@known_keywords
 def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> None:
     """Draw the loss of methods against their risk; lower left is better.
 

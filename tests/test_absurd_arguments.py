@@ -148,7 +148,7 @@ def test_absurd_arguments_elsewhere(tmp_path):
         "progress=3 must be a function": lambda: result.bound(3),
         "n=1000000 must be a whole number from 0": lambda: measures.count_partitions(10**6, 3),
         "cells must be numbers or texts": lambda: measures.range_inference(DATA, DATA, [[1], 2]),
-        "made=3 must be a dictionary": lambda: result.report(made=3),
+        "notes=3 must be a dictionary": lambda: result.report(notes=3),
         "alternatives holds 3: give rows of compare": lambda: result.report(alternatives=[3]),
         "a report takes made, alternatives and": lambda: result.save_report("r.html", title="x"),
         "path=3 must be the path of a file": lambda: result.save_report(3),

@@ -74,7 +74,9 @@ def report(
         with phase("measuring utility and risk") as progress:
             content = describe(
                 pair.original, pair.protected, names=pair.names, k=pair.k, cells=pair.cells,
-                made={name: readable(text) for name, text in pair.made.items() if text},
+                provenance={
+                    name: readable(text) for name, text in pair.provenance.items() if text
+                },
                 alternatives=alternatives, progress=progress,
             )  # fmt: skip
         with Outputs(force) as files:

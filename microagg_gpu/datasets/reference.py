@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import file_path
+from ..checks import file_path, known_keywords
 from ..errors import InputError, shown
 
 BASE_URL = "https://raw.githubusercontent.com/sdcTools/sdcMicro/master/data/"
@@ -53,6 +53,7 @@ _FILES = {
 }
 
 
+@known_keywords
 def fetch(
     name: str, data_home: str | os.PathLike[str] | None = None, *, base_url: str = BASE_URL
 ) -> Dataset:

@@ -5,7 +5,7 @@ from typing import Literal, overload
 
 import numpy as np
 
-from ..checks import is_whole, number, true_or_false, whole_number
+from ..checks import is_whole, known_keywords, number, true_or_false, whole_number
 from ..errors import InputError, shown
 
 # name: (d, sigma, min_size, max_size); the number of clusters c is 200 everywhere.
@@ -31,6 +31,7 @@ def clusters(
     c: int, d: int, sigma: float, min_size: int, max_size: int,
     seed: Seed = ..., *, labels: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
+@known_keywords
 def clusters(
     c: int,
     d: int,
@@ -97,6 +98,7 @@ def simulated(name: str, seed: int = ..., labels: Literal[False] = ...) -> np.nd
 def simulated(
     name: str, seed: int = ..., *, labels: Literal[True]
 ) -> tuple[np.ndarray, np.ndarray]: ...
+@known_keywords
 def simulated(
     name: str, seed: int = 0, labels: bool = False
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:

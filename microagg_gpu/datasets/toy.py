@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..checks import known_keywords
 from ..errors import InputError, shown
 
 _TOYS = {
@@ -17,6 +18,7 @@ _TOYS = {
 }  # fmt: skip
 
 
+@known_keywords
 def toy(name: str) -> np.ndarray:
     """Return a small data set that is printed in a paper.
 

@@ -27,7 +27,7 @@ class Pair:
         file.
     table : pa.Table
         The original file, its variables as numbers.
-    made : dict of str
+    provenance : dict of str
         What is known of how the protected file was made.
     """
 
@@ -38,7 +38,7 @@ class Pair:
     cells: np.ndarray | None
     k: int
     table: Any
-    made: dict[str, str]
+    provenance: dict[str, str]
 
 
 def match(
@@ -76,7 +76,7 @@ def match(
         cells=group_codes(before.table, strata)[rows] if strata else None,
         k=int(counts.min()),
         table=table,
-        made={
+        provenance={
             "Original": before.path.name,
             "Protected": after.path.name,
             "Columns": ", ".join(names),

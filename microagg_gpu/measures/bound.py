@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import callable_or_none, whole_number
+from ..checks import callable_or_none, known_keywords, whole_number
 from ..errors import InputError
 from ..kernels.protocol import Progress
 from .checks import as_matrix, host_engine
@@ -20,6 +20,7 @@ _LARGE = 5  # k: of larger sets there is little to gain
 _BROKEN = 0.02  # of 1/k, by which w has to break an inequality that is added
 
 
+@known_keywords
 def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) -> float:
     """Return a lower bound on the SSE of any partition into groups of at least k.
 

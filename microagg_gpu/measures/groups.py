@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import whole_number
+from ..checks import known_keywords, whole_number
 from ..data.labels import numbered
 from .checks import as_labels
 
@@ -20,6 +20,7 @@ class Oversized(NamedTuple):
     """Their mean size, 0 if there are none."""
 
 
+@known_keywords
 def oversized(labels: ArrayLike, k: int) -> Oversized:
     """Return the share and the mean size of groups of 2k records or more (2005 Table 6).
 
@@ -43,6 +44,7 @@ def oversized(labels: ArrayLike, k: int) -> Oversized:
     return Oversized(100 * large.size / sizes.size, float(large.mean()) if large.size else 0.0)
 
 
+@known_keywords
 def count_partitions(n: int, k: int) -> int:
     """Return the number of partitions of n records into groups of k to 2k-1 (2005 Table 11).
 

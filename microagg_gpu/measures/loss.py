@@ -5,11 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import known_keywords
 from ..data.labels import numbered
 from ..errors import InputError
 from .checks import as_labels, as_matrix
 
 
+@known_keywords
 def sst(points: ArrayLike) -> float:
     """Return the total sum of squares SST about the centroid of all records.
 
@@ -26,6 +28,7 @@ def sst(points: ArrayLike) -> float:
     return _within(matrix, _one_group(matrix))
 
 
+@known_keywords
 def sse(points: ArrayLike, labels: ArrayLike) -> float:
     """Return the within-groups sum of squares SSE (1999 section 1; 2005 expression 3).
 
@@ -44,6 +47,7 @@ def sse(points: ArrayLike, labels: ArrayLike) -> float:
     return _within(*_matched(points, labels))
 
 
+@known_keywords
 def ssa(points: ArrayLike, labels: ArrayLike) -> float:
     """Return the between-groups sum of squares SSA (1999 section 1; 2002 section 2).
 
@@ -60,6 +64,7 @@ def ssa(points: ArrayLike, labels: ArrayLike) -> float:
     return _between(*_matched(points, labels))
 
 
+@known_keywords
 def information_loss(points: ArrayLike, labels: ArrayLike) -> float:
     """Return the information loss 100 * SSE / SST in percent (1999 expression 1; 2002, 5).
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import callable_or_none
+from ..checks import callable_or_none, known_keywords
 from ..errors import InputError
 from ..kernels.protocol import Progress
 from .checks import as_scale, host_engine
@@ -53,6 +53,7 @@ NEAR = 0.05
 """An interval of this many standard deviations reveals a value."""
 
 
+@known_keywords
 def record_linkage(
     original: ArrayLike,
     protected: ArrayLike,
@@ -163,6 +164,7 @@ def distinct_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order[new], number
 
 
+@known_keywords
 def interval_disclosure(original: ArrayLike, protected: ArrayLike) -> Intervals:
     """Return the shares of original values that lie in an interval around the published ones.
 
@@ -209,6 +211,7 @@ def interval_disclosure(original: ArrayLike, protected: ArrayLike) -> Intervals:
     return Intervals(ranks, near)
 
 
+@known_keywords
 def range_inference(
     original: ArrayLike, protected: ArrayLike, cells: ArrayLike | None = None
 ) -> Ranges:

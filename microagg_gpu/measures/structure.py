@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import whole_number
+from ..checks import known_keywords, whole_number
 from .checks import as_matrix, same_shape
 
 
@@ -27,6 +27,7 @@ class Discrepancies(NamedTuple):
     """Standard deviation over the pairs of variables."""
 
 
+@known_keywords
 def standard_deviations(original: ArrayLike, protected: ArrayLike) -> np.ndarray:
     """Return the standard deviation of each protected variable divided by the original one.
 
@@ -48,6 +49,7 @@ def standard_deviations(original: ArrayLike, protected: ArrayLike) -> np.ndarray
     return np.divide(after, before, out=np.zeros_like(before), where=before > 0)
 
 
+@known_keywords
 def first_component(data: ArrayLike) -> FirstComponent:
     """Return the weights on the first principal component and the percentage explained.
 
@@ -77,6 +79,7 @@ def first_component(data: ArrayLike) -> FirstComponent:
     return FirstComponent(weights, float(100 * values[-1] / np.count_nonzero(varies)))
 
 
+@known_keywords
 def weight_changes(original: ArrayLike, protected: ArrayLike) -> np.ndarray:
     """Return the change of each variable's weight on the first component, in percent.
 
@@ -97,6 +100,7 @@ def weight_changes(original: ArrayLike, protected: ArrayLike) -> np.ndarray:
     return _percent_changes(*_weights(original, protected))
 
 
+@known_keywords
 def mean_weight_change(original: ArrayLike, protected: ArrayLike) -> float:
     """Return the mean percentage difference of the weights, Delta W of 2002 Tables 2 and 4.
 
@@ -121,6 +125,7 @@ def mean_weight_change(original: ArrayLike, protected: ArrayLike) -> float:
     return float(np.mean(np.abs(_percent_changes(before, after))))
 
 
+@known_keywords
 def correlation_discrepancies(
     original: ArrayLike, protected: ArrayLike, *, ddof: int = 0
 ) -> Discrepancies:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import known_keywords
 from ..errors import InputError
 from .checks import as_numbers, as_scale
 from .structure import _correlations
@@ -86,6 +87,7 @@ def varies(data: np.ndarray) -> np.ndarray:
     return np.fmin.reduce(data, axis=0) < np.fmax.reduce(data, axis=0)
 
 
+@known_keywords
 def il1s(original: ArrayLike, protected: ArrayLike) -> ByVariable:
     """Return IL1s, the mean distance to the original in units of sqrt(2) standard deviations.
 
@@ -118,6 +120,7 @@ def il1s(original: ArrayLike, protected: ArrayLike) -> ByVariable:
     return ByVariable(float(total), each)
 
 
+@known_keywords
 def sums_of_squares(
     original: ArrayLike, protected: ArrayLike, scale: ArrayLike | None = None
 ) -> Sums:
@@ -157,6 +160,7 @@ def standard_scale(original: np.ndarray) -> np.ndarray:
     return np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)
 
 
+@known_keywords
 def correlations(data: ArrayLike) -> np.ndarray:
     """Return the correlation matrix, pairwise over the records that have both values.
 

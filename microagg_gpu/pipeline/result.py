@@ -230,7 +230,7 @@ class Result:
                 }
                 for j, known in table.categories.items()
             ],
-            made={**self.provenance.rows(), **notes},
+            provenance={**self.provenance.rows(), **notes},
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,

@@ -14,6 +14,7 @@ from ..checks import (
     as_list,
     callable_or_none,
     comparison_rows,
+    known_keywords,
     mapping,
     number,
     whole_number,
@@ -32,6 +33,7 @@ SHOWN_CATEGORIES = 12
 SHOWN_SIZES = 40
 
 
+@known_keywords
 def describe(
     original: ArrayLike,
     protected: ArrayLike,
@@ -43,7 +45,7 @@ def describe(
     scale: ArrayLike | None = None,
     sampling_weight: ArrayLike | None = None,
     categories: Sequence[dict[str, Any]] | None = None,
-    made: dict[str, Any] | None = None,
+    provenance: dict[str, Any] | None = None,
     alternatives: Sequence[dict[str, Any]] | None = None,
     loss: float | None = None,
     link: Linkage | None = None,
@@ -73,7 +75,7 @@ def describe(
         Sampling weights; the report then adds weighted means and standard deviations.
     categories : sequence of dict, optional
         Ordinal and nominal variables: "name", "kind", and the texts "before" and "after".
-    made : dict, optional
+    provenance : dict, optional
         Provenance: what was done and with which settings, shown unchanged and in this order.
     alternatives : sequence of dict, optional
         Other runs for the risk-utility map: "method", "k", "loss" and "risk" (the linkage), both
@@ -99,7 +101,7 @@ def describe(
     if link is not None and not isinstance(link, Linkage):
         raise InputError(f"link={shown(link)} must be a Linkage, or left out")
     callable_or_none("progress", progress)
-    made = mapping("made", made)
+    provenance = mapping("provenance", provenance)
     alternatives = comparison_rows("alternatives", alternatives)
     categories = [
         _checked(category) for category in as_list(() if categories is None else categories)
@@ -153,7 +155,7 @@ def describe(
         "densities": densities(before, after, names, sums.sse),
         "group_sizes": _sizes(all_sizes),
         "categories": compared,
-        "made": {str(key): _text(value) for key, value in made.items()},
+        "provenance": {str(key): _text(value) for key, value in provenance.items()},
         "alternatives": alternatives,
     }
     plain = _plain(content)

@@ -3,6 +3,7 @@
 from html import escape
 from typing import Any
 
+from ..checks import known_keywords
 from ..errors import InputError, shown
 from . import sections
 from .style import STYLE
@@ -11,10 +12,11 @@ from .wording import WARNING, count, percent
 _KEYS = (
     "summary", "records", "variables", "k", "groups", "smallest", "individual", "cells", "missing",
     "loss", "sse", "ssa", "sst", "il1s", "risk", "oversized", "by_variable", "densities",
-    "group_sizes", "categories", "made", "alternatives", "correlations",
+    "group_sizes", "categories", "provenance", "alternatives", "correlations",
 )  # fmt: skip
 
 
+@known_keywords
 def page(content: dict[str, Any]) -> str:
     """Return the report as HTML.
 

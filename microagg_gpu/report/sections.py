@@ -17,7 +17,7 @@ def done(content: dict[str, Any]) -> str:
         ("Records", f"{content['records']:,}"),
         ("Variables", f"{content['variables'] + len(content['categories']):,}"),
         ("Number of missing values", f"{content['missing']:,}"),
-        *content["made"].items(),
+        *content["provenance"].items(),
     ]
     half = -(-len(rows) // 2)
     if half < 4:

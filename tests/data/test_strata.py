@@ -107,7 +107,9 @@ def test_risk_after_a_merger_is_that_of_what_is_seen():
     together = microaggregate(small_table().drop(columns="s"), 4).linkage()
     assert alone.at_most == 5 / 12  # groups of a, b in two strata, c and d
     assert together.at_most == 3 / 12
-    assert "alike without the columns of strata only" in result.report()["made"]["Merged"]
+    assert (
+        "does NOT hold once the strata columns are known" in result.report()["provenance"]["Merged"]
+    )
 
 
 def test_pandas_index_of_what_is_left():

@@ -117,8 +117,8 @@ def _options(method: str) -> dict[str, Any]:
     return {name: quick.get(name, option.default) for name, option in options}
 
 
-def _page(rows: Any) -> dict[str, Any]:
-    return {"made": {"x": "y"}, "alternatives": rows, "progress": None}
+def _page(rows: Any, texts: str = "notes") -> dict[str, Any]:
+    return {texts: {"x": "y"}, "alternatives": rows, "progress": None}
 
 
 def _of_results(folder: Path, result: Any, rows: Any) -> list[Target]:
@@ -174,7 +174,7 @@ def _of_reports(folder: Path, result: Any, rows: Any) -> list[Target]:
     }  # fmt: skip
     groups = {"points": DATA, "labels": LABELS, "path": folder / "g.png", "names": ["a", "b"]}
     return [
-        Target("report.describe", report.describe, content | _page(rows)),
+        Target("report.describe", report.describe, content | _page(rows, "provenance")),
         Target("report.page", report.page, {"content": result.report()}),
         Target("plots.check_plot", plots.check_plot, {"path": folder / "p.png", "method": "mdav"}),
         Target("plots.plot_groups", plots.plot_groups, groups | {"title": "t"}),
@@ -263,7 +263,7 @@ def _inside(frame: Any, rows: Any, result: Any) -> list[Target]:
             {"method": "mdav", "k": 3, "loss": 1.0, "risk": 2.0, "seconds": 1.0},
         ),
         "a part of a drawn row": (draw_row, {"method": "mdav", "k": 3, "loss": 1.0, "risk": 2.0}),
-        "what was made": (lambda x: result.report(made={"x": x}), {"x": "y"}),
+        "notes": (lambda x: result.report(notes={"x": x}), {"x": "y"}),
         "a seed of clusters": (
             lambda x: m.datasets.clusters(2, 2, 0.1, 2, 3, seed=[1, x]),
             {"x": 1},

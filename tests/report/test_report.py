@@ -242,7 +242,7 @@ def test_nothing_from_outside_is_unescaped():
         k=5,
         labels=labels,
         categories=[category],
-        made={evil: evil for evil in EVIL},
+        provenance={evil: evil for evil in EVIL},
         alternatives=[
             {"method": evil, "k": 3, "loss": 10.0, "risk": 20.0, "seconds": 0.1} for evil in EVIL
         ],
