@@ -1,4 +1,4 @@
-"""What the site tells from the library itself: tables of methods, options, words, the command."""
+"""Tables of methods, options, operations and the command, which the site takes from the library."""
 
 import inspect
 import re
@@ -9,13 +9,13 @@ from pathlib import Path
 from numpydoc.docscrape import FunctionDoc
 
 from microagg_gpu.cli.parsing import defaults
-from microagg_gpu.kernels import generic
+from microagg_gpu.kernels import Engine
 from microagg_gpu.methods import METHODS
 
 
 def write(folder: Path) -> None:
     """Write all of them as Markdown that pages include."""
-    texts = {"methods": methods(), "words": words(), "command": command()}
+    texts = {"methods": methods(), "operations": operations(), "command": command()}
     texts |= {f"options-{name}": options(name) for name in METHODS}
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
@@ -57,12 +57,13 @@ def options(name: str) -> str:
     return "Options:\n\n" + "\n".join(lines) if lines else "It has no options."
 
 
-def words() -> str:
-    """What every engine offers."""
-    lines = ["| word | what it does |", "| --- | --- |"]
-    for name in generic.__all__:
-        first = (inspect.getdoc(getattr(generic, name)) or "").partition("\n\n")[0]
-        lines.append(f"| `{name}` | {first} |")
+def operations() -> str:
+    """What every engine offers, as the protocol says it."""
+    lines = ["| operation | what it does |", "| --- | --- |"]
+    for name, operation in vars(Engine).items():
+        if not name.startswith("_"):
+            first = (inspect.getdoc(operation) or "").partition("\n\n")[0]
+            lines.append(f"| `{name}` | {' '.join(first.split())} |")
     return "\n".join(lines)
 
 
