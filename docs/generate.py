@@ -9,7 +9,7 @@ from pathlib import Path
 from numpydoc.docscrape import FunctionDoc
 
 from microagg_gpu.cli.parsing import defaults
-from microagg_gpu.kernels import generic
+from microagg_gpu.kernels import Engine
 from microagg_gpu.methods import METHODS
 
 
@@ -60,11 +60,12 @@ def options(method: str) -> str:
 
 
 def operations() -> str:
-    """A table of the operations that every engine has."""
+    """What every engine offers, as the protocol says it."""
     lines = ["| operation | what it does |", "| --- | --- |"]
-    for name in generic.__all__:
-        first = (inspect.getdoc(getattr(generic, name)) or "").partition("\n\n")[0]
-        lines.append(f"| `{name}` | {first} |")
+    for name, operation in vars(Engine).items():
+        if not name.startswith("_"):
+            first = (inspect.getdoc(operation) or "").partition("\n\n")[0]
+            lines.append(f"| `{name}` | {' '.join(first.split())} |")
     return "\n".join(lines)
 
 

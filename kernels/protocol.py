@@ -64,7 +64,81 @@ class PointSet(Protocol):
         """The two records farthest apart, the lower index first."""
 
 
+class PairLoops(Protocol):
+    """Loops over pairs of records that may share a group, for a lower bound on the loss.
+
+    `microagg_gpu.measures.bound` says what they compute and why. All of it is on the host. Pairs
+    (i, j) have i <= j; `rows` are the inequalities (start, pair, sign, right): those of row r are
+    the pairs from start[r] on with their signs, and right[r] is its right side.
+    """
+
+    @property
+    def points(self) -> np.ndarray:
+        """The records, in the order by which pairs name them."""
+
+    def squares_of(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Squared distances of pairs."""
+
+    def cheap_pairs(self, y: np.ndarray) -> np.ndarray:
+        """All pairs i < j with a squared distance below y_i + y_j, as numbers i * n + j, in order.
+
+        With some more where it is as good as equal, so that none is missed if y is rounded.
+        """
+
+    def improve(
+        self,
+        rows: tuple[np.ndarray, ...],
+        squares: np.ndarray,
+        steps: tuple[np.ndarray, np.ndarray],
+        state: tuple[np.ndarray, np.ndarray],
+        sums: tuple[np.ndarray, np.ndarray],
+        passes: int,
+        k: int,
+    ) -> None:
+        """Primal-dual steps (Chambolle and Pock 2011) of the relaxation, with sums for averages.
+
+        Parameters
+        ----------
+        rows, squares
+            The inequalities, and the squared distances of the pairs.
+        steps : step lengths of pairs and rows
+        state : w of pairs, u of rows; changed
+        sums : as `state`; what it is after each pass is added
+        passes, k : int
+        """
+
+    def reduced_costs(
+        self, rows: tuple[np.ndarray, ...], squares: np.ndarray, u: np.ndarray
+    ) -> np.ndarray:
+        """Costs c of pairs: their squares, less what the rows that they are in pay for."""
+
+    def components(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Number the sets of records that pairs connect, in the order of their lowest records."""
+
+    def worst_triangles(
+        self, start: np.ndarray, other: np.ndarray, w: np.ndarray, own: np.ndarray, least: float
+    ) -> np.ndarray:
+        """For each record i and j beside it, the l with the greatest w_ij + w_il - w_jl - w_ii.
+
+        Parameters
+        ----------
+        start, other, w : arrays
+            The records beside each record in order, from place start[i] on, and their w. Most are
+            beside themselves; l may be j.
+        own : array of shape (n,)
+            The w_ii.
+        least : float
+            What is not above this does not count.
+
+        Returns
+        -------
+        int64 array
+            The place of l at the place of j; -1 if there is none.
+        """
+
+
 Records: TypeAlias = PointSet  # within a class that has an operation of the same name
+Loops: TypeAlias = PairLoops
 
 
 class Engine(Protocol):
@@ -476,6 +550,11 @@ class Engine(Protocol):
         other : int64 array
             The record to change places with; -1 if the record only joins the group.
         """
+
+    # The lower bound
+
+    def PairLoops(self, points: Any) -> Loops:
+        """The loops of the lower bound over the pairs of some records."""
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from .moves import best_moves
 from .mst import cut_edges, minimum_spanning_tree
 from .nearest import nearest_records
 from .neighbours import neighbours
+from .pair_loops import PairLoops
 from .paths import nearest_path, shorten_tour
 from .points import PointSet
 from .segments import optimal_path_sizes, optimal_sizes
@@ -25,6 +26,7 @@ from .ward import extreme_groups, merge_until_k
 
 __all__ = [
     "MixedPointSet",
+    "PairLoops",
     "PointSet",
     "anneal",
     "best_moves",

@@ -12,6 +12,7 @@ Arrays are CuPy's, or NumPy's where CUDA is simulated.
 from ..cpu.annealing import anneal
 from ..cpu.mst import cut_edges
 from ..cpu.neighbours import neighbours
+from ..cpu.pair_loops import PairLoops
 from ..cpu.paths import nearest_path, shorten_tour
 from ..cpu.segments import optimal_path_sizes
 from ..generic import (
@@ -32,6 +33,7 @@ from .ward import merge_until_k
 
 __all__ = [
     "MixedPointSet",
+    "PairLoops",
     "anneal",
     "best_moves",
     "centroid_groups",

@@ -13,6 +13,7 @@ from .mixed import MixedPointSet
 from .moves import best_moves
 from .nearest import nearest_records
 from .neighbours import neighbours
+from .pair_loops import PairLoops
 from .paths import hilbert_path, nearest_path, shorten_tour
 from .points import PointSet
 from .segments import optimal_path_sizes, optimal_sizes
@@ -23,6 +24,7 @@ from .ward import extreme_groups, merge_until_k
 
 __all__ = [
     "MixedPointSet",
+    "PairLoops",
     "PointSet",
     "anneal",
     "best_moves",

@@ -1,7 +1,5 @@
 """A lower bound on the sum of squares of any k-partition, with the proof."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -125,15 +123,10 @@ class Relaxation:
     """
 
     def __init__(self, points: np.ndarray, k: int) -> None:
-        from ..kernels.cpu import boxes, kdtree, relaxation
-
-        self.loops: Any = relaxation
-        n = len(points)
-        # In the order of a tree, records that are near are near in memory.
-        self.points = points[kdtree.build(points).record.reshape(-1)[:n]]
-        self.k, self.n = k, n
-        self.tree = boxes.build(self.points, np.arange(n))
-        squares, records = host_engine().neighbours(self.points, min(2 * k, n - 1))
+        engine = host_engine()
+        self.loops = engine.PairLoops(points)
+        self.k, self.n = k, (n := len(points))
+        squares, records = engine.neighbours(self.loops.points, min(2 * k, n - 1))
         self.nearest = float(squares[:, : k - 1].sum()) * (1 - n * k * EPS) / (2 * k)
         self.unit = np.maximum(squares[:, k - 2], 1e-9 * squares[:, k - 2].mean() + 1e-300)
         self.u = 0.5 * self.unit
@@ -224,8 +217,7 @@ class Relaxation:
     def value(self, rows: tuple[np.ndarray, ...], u: np.ndarray) -> tuple[float, float]:
         """The bound by the pairs that are there, and what rounding may have added to it."""
         start, pair, _, right = rows
-        cost = np.empty(len(self.keys))
-        self.loops.reduce_costs(rows, self.squares, u, cost)
+        cost = self.loops.reduced_costs(rows, self.squares, u)
         value = float((u * right).sum() + np.minimum(cost, 0.0).sum() / self.k)
         size = float((u * (np.abs(right) + np.diff(start))).sum() + self.squares.sum())
         return value, EPS * (len(pair) + len(cost) + 16) * size
@@ -237,11 +229,11 @@ class Relaxation:
             values.append(np.append(self.u[start : start + int(family.max()) + 1], 0.0))
             z += values[-1][family]  # -1 is the last
             start += len(values[-1]) - 1
-        cheap = self.loops.cheap_pairs(self.points, self.tree, z)
+        cheap = self.loops.cheap_pairs(z)
         keys = np.setdiff1d(cheap, self.keys, assume_unique=True)
         low, high = np.divmod(keys, self.n)
         paid = z[low] + z[high]
-        cost = self.loops.squares_of(self.points, low, high) - paid
+        cost = self.loops.squares_of(low, high) - paid
         for family, value in zip(self.families, values, strict=True):
             inside = family[low] == family[high]
             cost[inside] += 2 * value[family[low[inside]]]  # not across the border
@@ -257,12 +249,12 @@ class Relaxation:
         self.w[place] = w
         self.triangles = place[self.triangles]
         self.low, self.high = (x.astype(np.int32) for x in np.divmod(self.keys, self.n))
-        self.squares = self.loops.squares_of(self.points, self.low, self.high)
+        self.squares = self.loops.squares_of(self.low, self.high)
 
     def add_sets(self, least: float) -> None:
         """Add sets that pairs of at least so much of 1/k hold together, if w breaks them."""
         strong = self.w > least / self.k
-        label = self.loops.components(self.n, self.low[strong], self.high[strong])
+        label = self.loops.components(self.low[strong], self.high[strong])
         sizes = np.bincount(label)
         a, b = label[self.low], label[self.high]
         sign = np.where(self.low == self.high, -1, a != b)
@@ -283,9 +275,8 @@ class Relaxation:
         order = np.argsort(here * n + other)
         here, other, w = here[order], other[order], np.append(w, w[two])[order]
         start = np.searchsorted(here, np.arange(n + 1))
-        worst, own = np.full(len(other), -1), self.w[self.low == self.high]
-        for first in range(0, n, self.loops.CHUNK):
-            self.loops.worst_triangles(start, other, w, own, _BROKEN / k, first, worst)
+        own = self.w[self.low == self.high]
+        worst = self.loops.worst_triangles(start, other, w, own, _BROKEN / k)
         p = np.flatnonzero(worst >= 0)
         i, (j, h) = here[p], np.sort([other[p], other[worst[p]]], axis=0)
         self.add_pairs(j * n + h)

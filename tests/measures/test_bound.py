@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from helpers.methods import run
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError
-from microagg_gpu.kernels import cpu
+from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.measures import lower_bound, sse, sst
 from microagg_gpu.measures.bound import Relaxation
 from reference.brute import optimum
@@ -109,6 +110,22 @@ def test_a_search_finds_all_pairs_that_count(kind):
     low, high = np.divmod(found, n)
     assert (relaxation.squares_of(points, low, high) < (1 + 1e-12) * (z[low] + z[high])).all()
     assert len(np.unique(found)) == len(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_loops_of_both_engines_agree(kind, monkeypatch):
+    points = cpu.PairLoops(make_table(kind, 60, 3, 2)).points  # in one order for both
+    found = []
+    for engine in (generic, cpu):
+        monkeypatch.setattr("microagg_gpu.measures.bound.host_engine", lambda engine=engine: engine)
+        monkeypatch.setattr("microagg_gpu.kernels.cpu.pair_loops.kdtree.build", in_order)
+        found.append(lower_bound(points, 3))
+    assert found[0] == found[1]
+
+
+def in_order(points):
+    """Instead of the tree that gives records an order."""
+    return SimpleNamespace(record=np.arange(len(points)))
 
 
 def test_progress_and_wrong_arguments():

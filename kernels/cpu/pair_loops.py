@@ -1,0 +1,60 @@
+"""Loops over pairs of records for the lower bound, with a search tree over the records."""
+
+from typing import Any
+
+import numpy as np
+
+from ..generic.arrays import to_numpy
+from . import boxes, kdtree, relaxation
+
+
+class PairLoops:
+    """Records in the order of a tree: those that are near are near in memory."""
+
+    def __init__(self, points: Any) -> None:
+        values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
+        n = len(values)
+        self.points = values[kdtree.build(values).record.reshape(-1)[:n]]
+        self._tree = boxes.build(self.points, np.arange(n))
+
+    def squares_of(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Squared distances of pairs."""
+        return relaxation.squares_of(self.points, low, high)
+
+    def cheap_pairs(self, y: np.ndarray) -> np.ndarray:
+        """All pairs with a squared distance below y_i + y_j."""
+        return relaxation.cheap_pairs(self.points, self._tree, y)
+
+    def improve(
+        self,
+        rows: tuple[np.ndarray, ...],
+        squares: np.ndarray,
+        steps: tuple[np.ndarray, np.ndarray],
+        state: tuple[np.ndarray, np.ndarray],
+        sums: tuple[np.ndarray, np.ndarray],
+        passes: int,
+        k: int,
+    ) -> None:
+        """Primal-dual steps."""
+        relaxation.improve(rows, squares, steps, state, sums, passes, k)
+
+    def reduced_costs(
+        self, rows: tuple[np.ndarray, ...], squares: np.ndarray, u: np.ndarray
+    ) -> np.ndarray:
+        """Costs of pairs, less what the rows that they are in pay for."""
+        cost = np.empty(len(squares))
+        relaxation.reduce_costs(rows, squares, u, cost)
+        return cost
+
+    def components(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Number the sets of records that pairs connect."""
+        return relaxation.components(len(self.points), low, high)
+
+    def worst_triangles(
+        self, start: np.ndarray, other: np.ndarray, w: np.ndarray, own: np.ndarray, least: float
+    ) -> np.ndarray:
+        """For each record i and each j beside it, the place of the l that breaks most."""
+        worst = np.full(len(other), -1)
+        for first in range(0, len(start) - 1, relaxation.CHUNK):
+            relaxation.worst_triangles(start, other, w, own, least, first, worst)
+        return worst
