@@ -31,7 +31,7 @@ def find_roles(
     dropped : sequence of str
         Columns that are left out.
     missing : str
-        If "error", missing values are refused here, where their lines can be told.
+        If "error", missing values are refused here, where their lines are known.
 
     Returns
     -------

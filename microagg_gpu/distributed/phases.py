@@ -116,13 +116,13 @@ class Job:
         every = not (settings.steps and len(forest.child))
         new = [delayed(worker.publish_rest)(part, settings, layout, every) for part in grouped]
         if not every:
-            second, repaired = self._meetings(grouped, settings, forest, size)
+            second, repaired = self._border_blocks(grouped, settings, forest, size)
             if repaired:
                 near = [delayed(worker.to_border)(part, settings, second) for part in grouped]
-                meta = worker.empty(layout, "block", "group", "meets")
+                meta = worker.empty(layout, "block", "group", "border_block")
                 new += [
                     delayed(worker.repair)(part, settings, forest.blocks, layout)
-                    for part in _moved(near, meta, "meets", second.blocks)
+                    for part in _moved(near, meta, "border_block", second.blocks)
                 ]
         new = self.keep("repairing borders" if repaired else "publishing", new)
         sizes = dict(self.gather("counting groups", [delayed(worker.group_sizes)(p) for p in new]))
@@ -130,10 +130,10 @@ class Job:
         self.offsets = np.cumsum([0, *groups])  # what to add to a block's numbers of groups
         return new, repaired, np.concatenate(list(sizes.values()))
 
-    def _meetings(
+    def _border_blocks(
         self, grouped: list[Any], settings: BlockSettings, forest: Forest, size: int
     ) -> tuple[Forest, int]:
-        """Blocks in which groups from both sides of a cut meet, and of how many records."""
+        """Blocks in which groups from both sides of a cut are put together, and of how many records."""
         work = [delayed(worker.at_borders)(part, settings, settings.k) for part in grouped]
         some = self.gather("looking at borders", work)
         counts = np.bincount(

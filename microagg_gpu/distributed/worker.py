@@ -331,15 +331,15 @@ def _centroids(frame: pd.DataFrame, settings: BlockSettings) -> dict[str, np.nda
 
 
 def to_border(frame: pd.DataFrame, settings: BlockSettings, forest: Forest) -> pd.DataFrame:
-    """Groups at borders with the block in which they meet those of the other side."""
+    """Groups at borders with the block that they share with those of the other side."""
     some = frame[frame["border"] >= 0]
     centres = (
         np.stack(list(_centroids(some, settings).values()), axis=1)
         if len(some)
         else np.empty((0, len(settings.names)))
     )
-    meets = forest.block_of(some["border"].to_numpy(), centres, some["group"].to_numpy())
-    return some.drop(columns="border").assign(meets=meets)
+    border_block = forest.block_of(some["border"].to_numpy(), centres, some["group"].to_numpy())
+    return some.drop(columns="border").assign(border_block=border_block)
 
 
 def repair(

@@ -143,7 +143,7 @@ def _check_memory(n: int) -> None:
     """Refuse more records than the matrices of all pairs have room for."""
     try:
         room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not told on this system
+    except (AttributeError, ValueError, OSError):  # unknown on this system
         return
     needed = n * n * _BYTES_PER_PAIR
     if needed > room > 0:

@@ -128,41 +128,41 @@ class Provenance:
         if self.files is None:
             return None
         given, roles, files = changed(self.settings), self.roles, self.files
-        words = ["microagg", "protect", files.source, "-k", str(self.settings.k)]
-        words += ["--method", self.settings.method]
+        parts = ["microagg", "protect", files.source, "-k", str(self.settings.k)]
+        parts += ["--method", self.settings.method]
         ordinal = roles.ordinal if isinstance(roles.ordinal, Mapping) else {}
         numbers = [c for c in roles.columns or [] if c not in ordinal and c not in roles.nominal]
         for flag, columns in (
             ("--columns", numbers), ("--by", roles.by), ("--nominal", roles.nominal),
             ("--drop", files.drop),
         ):  # fmt: skip
-            words += [flag, ",".join(map(_quoted, columns))] if columns else []
+            parts += [flag, ",".join(map(_quoted, columns))] if columns else []
         for name, order in ordinal.items():
-            words += ["--ordinal", name if order is None else f"{name}={'<'.join(map(str, order))}"]
+            parts += ["--ordinal", name if order is None else f"{name}={'<'.join(map(str, order))}"]
         if isinstance(roles.sampling_weight, str):
-            words += ["--weight", roles.sampling_weight]
+            parts += ["--weight", roles.sampling_weight]
         for name, value in self.settings.options.items():
-            words += ["--option", f"{name}={value}"]
+            parts += ["--option", f"{name}={value}"]
         if "variable_weights" in given:
-            words += ["--variable-weights", _weights(given["variable_weights"])]
+            parts += ["--variable-weights", _weights(given["variable_weights"])]
         for name in ("keep_integers",):
-            words += [f"--{name.replace('_', '-')}"] if name in given else []
-        words += ["--no-standardize"] if "standardize" in given else []
+            parts += [f"--{name.replace('_', '-')}"] if name in given else []
+        parts += ["--no-standardize"] if "standardize" in given else []
         for name in (
             "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
         ):  # fmt: skip
             if name in given:
-                words += [f"--{name.replace('_', '-')}", f"{given[name]}"]
-        words += ["--bound"] if files.bound else []
+                parts += [f"--{name.replace('_', '-')}", f"{given[name]}"]
+        parts += ["--bound"] if files.bound else []
         for name in ("group_column", "delimiter", "encoding"):
             if getattr(files, name) is not None:
-                words += [f"--{name.replace('_', '-')}", getattr(files, name)]
-        words += ["--decimal", files.decimal] if files.decimal != FORMAT.decimal else []
-        words += ["--keep-metadata"] if files.keep_metadata else []
-        words += ["-o", files.output]
+                parts += [f"--{name.replace('_', '-')}", getattr(files, name)]
+        parts += ["--decimal", files.decimal] if files.decimal != FORMAT.decimal else []
+        parts += ["--keep-metadata"] if files.keep_metadata else []
+        parts += ["-o", files.output]
         for name in ("report", "json", "plot"):
-            words += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
-        return shlex.join(words)
+            parts += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
+        return shlex.join(parts)
 
     def rows(self) -> dict[str, str]:
         """What was done, as texts with names, in the order of a report; empty ones left out."""
@@ -206,7 +206,7 @@ def named(method: str, options: Mapping[str, Any]) -> str:
 
 
 def left_out(dropped: int, suppressed: int) -> str:
-    """Which records are not published, in words; empty if all are."""
+    """Which records are not published, in a phrase; empty if all are."""
     parts = [f"{dropped} records with missing values"] if dropped else []
     parts += [f"{suppressed} records of too small strata or patterns"] if suppressed else []
     return ", ".join(parts)

@@ -46,7 +46,7 @@ def improve(
     settings: Settings,
     watch: Watch | None = None,
 ) -> Refined:
-    """Refine groups of whole records, within their cells; `watch` is told the loss."""
+    """Refine groups of whole records, within their cells; `watch` is called with the loss."""
     if labels.ndim > 1:
         raise InputError(
             "individual ranking has no groups of whole records to refine: leave out ",
