@@ -79,7 +79,7 @@ def imported(module: str) -> set[str]:
         else:
             continue
         for name in names:
-            if name.startswith("microagg_gpu."):
+            if name.startswith("microagg_gpu.") and name != "microagg_gpu.__version__":
                 found.add(home(name.removeprefix("microagg_gpu.")))
     return found - {module}
 

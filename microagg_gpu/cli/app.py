@@ -1,11 +1,10 @@
 """The command ``microagg``: files in, protected files and reports out; no logic of its own."""
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from .. import stopping
+from .. import __version__, stopping
 from . import check, compare, info, protect, report
 from .console import Command, safe_streams
 
@@ -30,7 +29,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"microagg {version('microagg-gpu')}")
+        typer.echo(f"microagg {__version__}")
         raise typer.Exit
 
 

@@ -133,7 +133,7 @@ class Job:
     def _border_blocks(
         self, grouped: list[Any], settings: BlockSettings, forest: Forest, size: int
     ) -> tuple[Forest, int]:
-        """Blocks in which groups from both sides of a cut are put together, and of how many records."""
+        """Blocks for groups from both sides of a cut together, and how many records they have."""
         work = [delayed(worker.at_borders)(part, settings, settings.k) for part in grouped]
         some = self.gather("looking at borders", work)
         counts = np.bincount(

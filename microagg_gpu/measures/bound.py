@@ -10,12 +10,12 @@ from .checks import as_matrix, host_engine
 from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
-_PASSES = 50  # between two looks at the bound
-_LOOKS = 4  # at most, before new pairs, triangles and sets are sought
+_PASSES = 50  # between two evaluations of the bound
+_LOOKS = 4  # evaluations at most, before new pairs, triangles and sets are added
 _ROUNDS = 16
-_GAIN = 1e-4  # of the bound; less is standing still
-_LARGE = 5  # k: of larger sets there is little to gain
-_BROKEN = 0.02  # of 1/k, by which w has to break an inequality that is added
+_GAIN = 1e-4  # share of the bound; a smaller gain counts as none
+_LARGE = 5  # times k: larger sets gain little
+_BROKEN = 0.02  # how far w must violate an inequality that is added (triangles: times 1/k)
 
 
 @known_keywords
@@ -137,9 +137,9 @@ class Relaxation:
         self.add_pairs((np.minimum(here, records) * n + np.maximum(here, records)).reshape(-1))
 
     def solve(self, progress: Progress | None, rounds: int = _ROUNDS) -> float:
-        """The best bound of some rounds, the first without triangles and sets."""
+        """The best bound of several rounds; the first has no triangles and sets."""
         best, work = self.nearest, 0.0
-        most = 3e9 + 2e4 * self.n  # to pass over: some minutes for a million records
+        most = 3e9 + 2e4 * self.n  # entries to pass over: some minutes for a million records
         for done in range(rounds):
             rows = self.rows()
             reached = -np.inf
@@ -201,7 +201,7 @@ class Relaxation:
         return theta / of_pair, unit / length / theta
 
     def improve(self, rows: tuple[np.ndarray, ...]) -> float:
-        """Some passes of the primal-dual method; the bound by these pairs alone."""
+        """Run some passes of the primal-dual method and return the bound by these pairs alone."""
         steps, state = self.steps(rows), (self.w, self.u)
         sums = np.zeros(len(self.w)), np.zeros(len(self.u))
         at_once = min(_PASSES, 1 + 2**25 // len(rows[1]))
@@ -215,7 +215,7 @@ class Relaxation:
         return max(now, averaged)
 
     def value(self, rows: tuple[np.ndarray, ...], u: np.ndarray) -> tuple[float, float]:
-        """The bound by the pairs that are there, and what rounding may have added to it."""
+        """The bound by the present pairs, and the most that rounding may have added to it."""
         start, pair, _, right = rows
         cost = self.loops.reduced_costs(rows, self.squares, u)
         value = float((u * right).sum() + np.minimum(cost, 0.0).sum() / self.k)
@@ -223,7 +223,7 @@ class Relaxation:
         return value, EPS * (len(pair) + len(cost) + 16) * size
 
     def missing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs with c_ij < 0 that are not there yet, and their c_ij, rounding allowed for."""
+        """Pairs with c_ij < 0 not yet included, and their c_ij with rounding allowed for."""
         values, z, start = [], self.u[: self.n].copy(), self.n + len(self.triangles)
         for family in self.families:
             values.append(np.append(self.u[start : start + int(family.max()) + 1], 0.0))
@@ -252,7 +252,7 @@ class Relaxation:
         self.squares = self.loops.squares_of(self.low, self.high)
 
     def add_sets(self, least: float) -> None:
-        """Add sets that pairs of at least so much of 1/k hold together, if w breaks them."""
+        """Add sets connected by pairs with w above `least` / k, if w violates their inequality."""
         strong = self.w > least / self.k
         label = self.loops.components(self.low[strong], self.high[strong])
         sizes = np.bincount(label)
@@ -266,7 +266,7 @@ class Relaxation:
             self.u = np.append(self.u, np.zeros(np.count_nonzero(broken)))
 
     def add_triangles(self) -> None:
-        """Add the triangles that w breaks most."""
+        """Add the triangles whose inequality w violates most."""
         n, k = self.n, self.k
         strong = np.flatnonzero(self.w > _BROKEN / k)
         low, high = self.low[strong].astype(np.int64), self.high[strong].astype(np.int64)
@@ -282,7 +282,7 @@ class Relaxation:
         self.add_pairs(j * n + h)
         beside = [np.minimum(i, x) * n + np.maximum(i, x) for x in (i, j, h)]
         rows = np.searchsorted(self.keys, np.stack([*beside, j * n + h], axis=1)).astype(np.int32)
-        # Those that do nothing leave; of two equal ones the earlier stays, with its u.
+        # Triangles with u = 0 are removed; of two equal ones the earlier stays, with its u.
         t, rest = self.u[n : n + len(self.triangles)], self.u[n + len(self.triangles) :]
         rows = np.concatenate([self.triangles[t > 0], rows])
         t = np.concatenate([t[t > 0], np.zeros(len(p))])

@@ -4,12 +4,11 @@ import platform
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import __version__
 from ..errors import shown
 from ..methods import METHODS
 from ..settings import FORMAT, Roles, Settings, changed
@@ -212,14 +211,11 @@ def left_out(dropped: int, suppressed: int) -> str:
     return ", ".join(parts)
 
 
-@cache
 def versions() -> dict[str, str]:
     """Versions of what computed the result."""
-    try:
-        own = version("microagg-gpu")  # which reads a file
-    except PackageNotFoundError:  # a clone that is not installed
-        from .. import __version__ as own
-    return {"microagg-gpu": own, "Python": platform.python_version(), "NumPy": np.__version__}
+    return {
+        "microagg-gpu": __version__, "Python": platform.python_version(), "NumPy": np.__version__,
+    }  # fmt: skip
 
 
 def _keywords(given: Mapping[str, Any]) -> list[str]:

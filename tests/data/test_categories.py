@@ -113,8 +113,11 @@ def test_missing_categories():
         ({"ordinal": ORDER, "nominal": ["size"]}, "'size' is named ordinal and nominal"),
         ({"ordinal": ORDER, "nominal": ["branch"], "method": "mst"}, "'mst' takes numbers only"),
         ({"columns": ["staff"], "nominal": ["what"]}, "column 'what' is not in the table"),
-        ({"columns": ["staff"], "by": ["staff"]}, "column 'staff' is in by= and cannot be"),
-        ({"columns": ["staff"], "sampling_weight": "staff"}, "'staff' is the sampling weight and"),
+        ({"columns": ["staff"], "by": ["staff"]}, "column 'staff' is named in by= and cannot be"),
+        (
+            {"columns": ["staff"], "sampling_weight": "staff"},
+            "'staff' is named in sampling_weight= and",
+        ),
         (
             {"columns": ["staff"], "variable_weights": {"size": 1}},
             "a weight is given for 'size', which is",
@@ -242,7 +245,7 @@ def test_a_group_that_crosses_strata_never_leaves(monkeypatch):
     def wrong(problem, *_):
         return np.zeros(len(problem.values), dtype=np.int64), 0.0
 
-    monkeypatch.setattr("microagg_gpu.api.group", wrong)
+    monkeypatch.setattr("microagg_gpu.pipeline.protection.group", wrong)
     table = frame("pandas", COMPANIES)
     with pytest.raises(RuntimeError, match="a group crosses strata"):
         microaggregate(table, 3, columns=["staff"], by=["region"])

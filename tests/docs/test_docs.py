@@ -89,6 +89,12 @@ def test_every_method_has_its_section_options_and_picture():
         assert f"generated/options-{name}.md" in section, name
 
 
+def test_the_readme_lists_every_method():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.partition("\n## Methods\n")[2].partition("\n## ")[0]
+    assert sorted(re.findall(r"^\| `(\w+)`(?: \S)? \|", table, re.MULTILINE)[1:]) == sorted(METHODS)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_pages_mention_exist(page):
     text = page.read_text(encoding="utf-8")

@@ -212,7 +212,6 @@ def test_full_disk(name):
 import resource
 from pathlib import Path
 import numpy as np, pyarrow as pa
-from microagg_gpu import textfiles
 from microagg_gpu.errors import InputError
 from microagg_gpu.files.data_file import DataFile, write_file
 from microagg_gpu.files.atomic import whole_file

@@ -180,9 +180,9 @@ def test_bad_options():
     path = put("x,y\n1,2\n")
     refused("encoding='utf-9' is unknown: give one such as", read_file, path, encoding="utf-9")
     refused("encoding='base64' is unknown", read_file, path, encoding="base64")
-    refused("delimiter=',,' cannot part cells", read_file, path, delimiter=",,")
-    refused("delimiter='\"' cannot part cells", read_file, path, delimiter='"')
-    refused("delimiter='§' cannot part cells", read_file, path, delimiter="§")
+    refused("delimiter=',,' cannot separate columns", read_file, path, delimiter=",,")
+    refused("delimiter='\"' cannot separate columns", read_file, path, delimiter='"')
+    refused("delimiter='§' cannot separate columns", read_file, path, delimiter="§")
     refused("decimal=';' is not a decimal mark", read_file, path, decimal=";")
     refused("one column only with the delimiter ';', but more with ','.*--delimiter ','",
             read_file, path, delimiter=";")  # fmt: skip
