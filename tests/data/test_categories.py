@@ -116,7 +116,7 @@ def test_missing_categories():
         ({"columns": ["staff"], "by": ["staff"]}, "column 'staff' is named in by= and cannot be"),
         (
             {"columns": ["staff"], "sampling_weight": "staff"},
-            "'staff' is named in sampling_weight= and",
+            "is named in sampling_weight= and",
         ),
         (
             {"columns": ["staff"], "variable_weights": {"size": 1}},
