@@ -36,31 +36,7 @@ def anneal(
     rate: float,
     seed: np.uint64,
 ) -> float:
-    """Change a partition by random steps.
-
-    Parameters
-    ----------
-    points : float64 array of shape (n, d)
-    near : int64 array of shape (n, m)
-        Neighbours of each record, nearest first, then -1. Only records that these connect
-        ever meet.
-    labels : int64 array of shape (n,)
-        Groups of k to 3k records, numbered from 0 without gaps. Changed to the new groups, in
-        some numbering below n.
-    k : int
-    groups, starts : int64 arrays
-        Region r has groups[starts[r]:starts[r + 1]]; every group is in one.
-    heat : float64 array of shape (n,)
-        Temperature of each record; with 0 nothing gets worse.
-    rate : float
-        Steps for each record.
-    seed : uint64
-
-    Returns
-    -------
-    float
-        The within-groups sum of squares.
-    """
+    """Change a partition by random steps; see `Engine.anneal`."""
     before, begin, total = labels.copy(), 0, 0.0
     for r in range(len(starts) - 1):
         parts = [np.flatnonzero(before == g).tolist() for g in groups[starts[r] : starts[r + 1]]]

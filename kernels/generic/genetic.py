@@ -116,32 +116,9 @@ def evolve(
     fitness: Callable[..., np.ndarray] = population_fitness,
     breed: Callable[..., np.ndarray] = breed,
 ) -> np.ndarray:
-    """The best string that a genetic algorithm meets (2002, section 4.2).
+    """The best string that a genetic algorithm meets; see `Engine.evolve`.
 
-    Parameters
-    ----------
-    prefix : array of shape (n + 1,) or (n + 1, d)
-        Sums of the first 0, 1, ..., n ordered values, which are centred, of one variable or
-        several. Its type is the one that fitness is computed in.
-    first : int64 array
-        Places of one string of the first generation; the others are drawn.
-    k : int
-    population, generations : int
-        Strings, and generations after the first at most.
-    convergence : {"average", "maximal"}
-        The fitness whose standstill ends the search.
-    pcross, pmut : float
-        Probabilities of crossover and of inverting a bit.
-    seed : int
-    progress : callable, optional
-        Called with the share of generations done.
-    fitness, breed : callable
-        What an engine has in place of `population_fitness` and `breed`.
-
-    Returns
-    -------
-    int64 array
-        Places where groups start, from 0, and then n at least once.
+    `fitness` and `breed` are what an engine has in place of `population_fitness` and `breed`.
     """
     n = prefix.shape[0] - 1
     strings = first_strings(first, n, k, population, draws(seed, 0))

@@ -1,4 +1,4 @@
-"""Words about groups already formed."""
+"""Operations on groups already formed."""
 
 from typing import Any
 
@@ -31,11 +31,7 @@ def group_totals(points: Any, groups: list[list[int]]) -> Total:
 
 
 def join_closest_groups(points: Any, groups: list[list[int]], leftovers: list[int]) -> None:
-    """Add each leftover record, in index order, to the group whose centroid is closest.
-
-    Centroids move as records join (Laszlo and Mukherjee 2005, section 4.2: the last loop of the
-    two fixed-size methods). Of equally close groups the first takes the record.
-    """
+    """Add each leftover record to the closest group; see `Engine.join_closest_groups`."""
     if not leftovers:
         return
     xp = array_namespace(points)
@@ -52,10 +48,7 @@ def join_closest_groups(points: Any, groups: list[list[int]], leftovers: list[in
 
 
 def join_nearest_records(points: Any, groups: list[list[int]], leftovers: list[int]) -> None:
-    """Add each leftover record to the group of the nearest record that is in one already.
-
-    The last step of V-MDAV (Solanas and Martinez-Balleste 2006, section 2.3).
-    """
+    """Add leftover records to groups of the nearest; see `Engine.join_nearest_records`."""
     if not leftovers:
         return
     xp = array_namespace(points)

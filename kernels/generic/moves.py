@@ -18,38 +18,7 @@ def best_moves(
     k: int,
     least: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each of some records the change that lowers the within-groups sum of squares most.
-
-    A record i in a group of s records can join another, of t records and centroid e, if s > k
-    and t < 2k - 1; with c the centroid of its own the sum rises by
-    |i - e|^2 t / (t + 1) - |i - c|^2 s / (s - 1). Or it changes places with a record z of that
-    group: the sum rises by
-    (|z - c|^2 - |z - e|^2) + (|i - e|^2 - |i - c|^2) - |i - z|^2 (1/s + 1/t).
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-    centroids : float64 array of shape (groups, d)
-    members : int64 array of shape (groups, 2k - 1)
-        Records of each group in ascending order, then -1.
-    labels : int64 array of shape (n,)
-    near : int64 array of shape (n, m)
-        Neighbours of each record; -1 for none. The groups of these are tried.
-    records : int64 array
-        The records to look for.
-    k : int
-    least : float
-        A fall that is not more than this counts for nothing: it may be an error of rounding.
-
-    Returns
-    -------
-    rise : float64 array
-        How much the sum of squares rises: below 0, or inf where nothing lowers it.
-    group : int64 array
-        The other group; -1 if there is nothing to do.
-    other : int64 array
-        The record to change places with; -1 if the record only joins the group.
-    """
+    """For each of some records the best change; see `Engine.best_moves`."""
     xp = array_namespace(points)
 
     def rows(matrix: Any, which: np.ndarray) -> Any:

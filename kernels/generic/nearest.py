@@ -16,25 +16,7 @@ WIDE = 2**14  # points of a tile, if there are as many
 def nearest_records(
     points: Any, queries: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The point nearest to each query, and how many points are at exactly that distance.
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-        At least one.
-    queries : array of shape (m, d)
-        Of the same library, device and type as the points.
-    progress : callable, optional
-
-    Returns
-    -------
-    squares : float64 array of shape (m,)
-        The least squared distance of each query, in difference form.
-    first : int64 array of shape (m,)
-        The lowest index of a point at that distance.
-    ties : int64 array of shape (m,)
-        How many points are at that distance, 1 or more.
-    """
+    """The nearest point of each query by tiles of all distances; see `Engine.nearest_records`."""
     xp = array_namespace(points)
     n, m = points.shape[0], queries.shape[0]
     squares = np.full(m, np.inf)

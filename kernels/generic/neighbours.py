@@ -13,23 +13,7 @@ from .nearest import ENTRIES, _distances
 def neighbours(
     points: Any, m: int, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The m records nearest to each record, itself left out.
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-        No squared distance may be too large for a number.
-    m : int
-        From 0 to n - 1.
-    progress : callable, optional
-
-    Returns
-    -------
-    squares : float64 array of shape (n, m)
-        Squared distances in difference form, the least first.
-    records : int64 array of shape (n, m)
-        The records at these distances; of equally near ones the lowest index is first.
-    """
+    """The m nearest others by sorting rows of all distances; see `Engine.neighbours`."""
     xp = array_namespace(points)
     n = points.shape[0]
     squares, records = np.empty((n, m)), np.empty((n, m), dtype=np.int64)

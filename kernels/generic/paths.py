@@ -27,15 +27,7 @@ DIRECTIONS = 16
 
 
 def nearest_path(points: Any, progress: Progress | None = None) -> np.ndarray:
-    """Nearest point next: from the record farthest from the centroid always to the nearest left.
-
-    The order NPN of the 2006 paper.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        The records in their order.
-    """
+    """Nearest point next; see `Engine.nearest_path`."""
     records = PointSet(points)
     n = len(records)
     record = records.farthest_from(records.centroid())
@@ -51,28 +43,7 @@ def nearest_path(points: Any, progress: Progress | None = None) -> np.ndarray:
 def shorten_tour(
     points: Any, path: np.ndarray, near: np.ndarray, progress: Progress | None = None
 ) -> np.ndarray:
-    """Improve a closed tour by 2-opt and Or-opt until no move to a neighbour shortens it.
-
-    The records wait in a queue, at first in the order of the tour. For the one whose turn it is,
-    a, the move that shortens the tour most is made, and the ends of the edges changed queue up
-    again. A move makes an edge from a to one of the records near to it, c, instead of a longer
-    one from a to b, before or after it on the tour:
-
-    2-opt    c leaves the record d on the same side, and an edge from b to d closes the tour;
-    Or-opt   a goes between c and the record before or after it, with up to two records that
-             follow it on the side away from b.
-
-    Of equally good moves the first tried is made: b after a and then before; in the order of
-    `near`; 2-opt, then 1, 2 and 3 records put after c and then before it.
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-    path : int64 array of shape (n,)
-        The tour to begin with; its last record is next to its first.
-    near : int64 array of shape (n, m)
-        Records near to each, nearest first.
-    """
+    """Improve a closed tour by 2-opt and Or-opt; see `Engine.shorten_tour`."""
     tour = _Tour(to_numpy(points).tolist(), path.tolist())
     n = len(path)
     waiting = deque(path.tolist() if n >= 2 * LONGEST + 2 else [])
@@ -177,15 +148,7 @@ class _Tour:
 
 
 def hilbert_path(points: Any) -> np.ndarray:
-    """Records in the order of a Hilbert curve through the box of their principal components.
-
-    All components have one unit, so that the curve turns first in those of much variance; it
-    goes through the first 16. Of records in the same cell the lowest index is first.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-    """
+    """Records in the order of a Hilbert curve; see `Engine.hilbert_path`."""
     x = np.asarray(to_numpy(points), dtype=np.float64)
     columns = np.ascontiguousarray((x - x.mean(axis=0)).T)
     weights = np.linalg.eigh(np.einsum("ji,ki->jk", columns, columns))[1]

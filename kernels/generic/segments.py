@@ -1,4 +1,4 @@
-"""Words about ranked variables, and paths through records, cut into connected groups."""
+"""Operations on ranked variables, and paths through records, cut into connected groups."""
 
 from typing import Any
 
@@ -42,43 +42,13 @@ def segment_costs(values: Any, k: int, together: bool = False) -> list[Any]:
 
 
 def optimal_sizes(values: Any, k: int) -> list[np.ndarray]:
-    """Sizes of the optimal connected groups of each ranked variable, in rank order.
-
-    The shortest path of Hansen and Mukherjee (2003): the best grouping of the first j values
-    ends in a group of k, ..., 2k - 1 (2002 paper, Theorem 1 and Proposition 1). Of equally good
-    last groups the smallest is taken. O(kn).
-
-    Parameters
-    ----------
-    values : array of shape (n, v)
-        A ranked variable in each column.
-    k : int
-
-    Returns
-    -------
-    list of v int64 arrays
-    """
+    """Sizes of the optimal connected groups by shortest paths; see `Engine.optimal_sizes`."""
     _, size = _shortest_paths(segment_costs(values, k), values.shape[0], k)
     return [walk_back(column) for column in size.T]
 
 
 def optimal_path_sizes(points: Any, k: int) -> tuple[np.ndarray, float]:
-    """Sizes of the optimal connected groups of records on a path, and their SSE.
-
-    The shortest path of `optimal_sizes` for records of several variables: multivariate
-    Hansen-Mukherjee, MHM (Domingo-Ferrer, Martinez-Balleste, Mateo-Sanz and Sebe 2006). O(knd).
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-        The records in the order of the path.
-    k : int
-
-    Returns
-    -------
-    sizes : int64 array
-    sse : float
-    """
+    """The same for records on a path, with their SSE; see `Engine.optimal_path_sizes`."""
     best, size = _shortest_paths(segment_costs(points, k, together=True), points.shape[0], k)
     return walk_back(size[:, 0]), float(best[-1, 0])
 

@@ -22,23 +22,7 @@ def hamiltonian_paths(
     window: int = 50,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """For each record a path through all records that starts there (MF-TSP Algorithm 1, 2-5).
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-    tour : {"insertion", "nearest"}
-        Farthest insertion in a closed tour, or a walk to the nearest record not yet visited.
-    window : int
-        A sweep of 2-opt reverses stretches of up to this many records; 0 or 1 reverses none.
-    progress : callable, optional
-        Called with the share of the paths that are done.
-
-    Returns
-    -------
-    int64 array of shape (n, n)
-        Row i starts with record i.
-    """
+    """A path from each record, all grown side by side; see `Engine.hamiltonian_paths`."""
     xp = array_namespace(points)
     n = points.shape[0]
     lengths = _lengths(points)

@@ -12,18 +12,7 @@ from .arrays import squared_distances
 def minimum_spanning_tree(
     points: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Prim's method (Laszlo and Mukherjee 2005, section 3.1).
-
-    Edges are ordered by squared length, then by their lower and higher end, which makes the
-    tree unique whatever the algorithm that finds it.
-
-    Returns
-    -------
-    edges : int64 array of shape (n - 1, 2)
-        The lower end first, the edges in the order that makes the tree unique.
-    lengths : float64 array of shape (n - 1,)
-        Squared lengths.
-    """
+    """Prim's method (Laszlo and Mukherjee 2005, section 3.1); see `Engine`."""
     xp = array_namespace(points)
     n = points.shape[0]
     columns = xp.asarray(points.T, copy=True)
@@ -57,17 +46,7 @@ def minimum_spanning_tree(
 
 
 def cut_edges(edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndarray:
-    """Delete removable edges from the longest on, and label the trees that remain.
-
-    Phases 2 and 3 of Laszlo and Mukherjee 2005 (sections 3.2 and 3.3): an edge goes if it
-    leaves at least k nodes on both sides. Of equally long edges the one with the lowest
-    records goes first.
-
-    Returns
-    -------
-    labels : int64 array of shape (n,)
-        Of each node, the node of its tree that is nearest to node 0 in the spanning tree.
-    """
+    """Delete removable edges from the longest on; see `Engine.cut_edges`."""
     parent_array, order = _rooted_tree(edges, n)
     parent = parent_array.tolist()
     count = [1] * n  # descendants, the node itself included

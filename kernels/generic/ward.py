@@ -35,25 +35,7 @@ def gather_extremes(
 
 
 def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
-    """Form the two extreme groups of each problem by the maximum-distance criterion.
-
-    Step 1 of Algorithm 1 of Domingo-Ferrer and Mateo-Sanz (2002): k records are gathered around
-    each of the most distant two.
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-    within : int64 array of shape (n,)
-        The problem each record belongs to. Each has at least 2k.
-    k : int
-    descending : bool
-        Start from the higher record of the pair.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        The group each record is in, named by its lowest record; others are alone.
-    """
+    """Form the two extreme groups of each problem; see `Engine.extreme_groups`."""
     xp = array_namespace(points)
     labels = np.arange(len(within))
     for problem in problems(within):
@@ -70,28 +52,10 @@ def merge_until_k(
     k: int,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Merge groups by Ward's method until each has at least k records.
-
-    Step 2 of Algorithm 1 of Domingo-Ferrer and Mateo-Sanz (2002): merge the two groups whose
-    union raises SSE least (Appendix II), never two that both have k records or more. Of equal
-    pairs the one with the lowest records is merged.
+    """Merge groups by Ward's method; see `Engine.merge_until_k`.
 
     For each group that is still small its nearest group is kept; of any pair that may merge at
     least one is small, so these hold the least distance.
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-    labels : int64 array of shape (n,)
-        The group each record is in at first, named by its lowest record.
-    within : int64 array of shape (n,)
-        The problem each record belongs to: groups merge only within it. Each has at least k.
-    k : int
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        The group each record is in at last, named by its lowest record.
     """
     merged = labels.copy()
     for problem in problems(within):
