@@ -15,7 +15,8 @@ from ..errors import InputError
 from ..kernels import engine_for
 from ..kernels.protocol import Progress
 from .checks import as_scale
-from .utility import as_pair, deviations, standard_scale, varies
+from .spread import deviations, standard_scale, varies
+from .utility import as_pair
 
 
 class Linkage(NamedTuple):
