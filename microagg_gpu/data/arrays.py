@@ -17,8 +17,8 @@ from ..checks import as_floats, column_list, is_whole, shown
 from ..errors import InputError
 from ..kernels import engine_for
 from .columns import (
-    Columns,
-    Ordinal,
+    Exact,
+    Roles,
     Table,
     check_unique,
     choose,
@@ -30,7 +30,7 @@ from .columns import (
 )
 
 
-def read_list(data: Any, *roles: Any) -> Table:
+def read_list(data: Any, roles: Roles) -> Table:
     try:
         array = np.asarray(data)
     except (TypeError, ValueError, OverflowError, RuntimeError):
@@ -39,18 +39,12 @@ def read_list(data: Any, *roles: Any) -> Table:
             f"the rows of the list have different lengths ({', '.join(map(str, lengths[:5]))}) or "
             "hold other things than numbers: give each record the same variables"
         ) from None
-    table = read_array(array, *roles)
+    table = read_array(array, roles)
     return replace(table, rebuild=lambda *new: table.rebuild(*new).tolist())
 
 
-def read_array(
-    data: Any,
-    columns: Columns,
-    by: Columns,
-    sampling_weight: Any,
-    ordinal: Ordinal,
-    nominal: Columns,
-) -> Table:
+def read_array(data: Any, roles: Roles) -> Table:
+    columns, by, sampling_weight, ordinal, nominal = roles
     if is_jax_array(data) or is_dask_array(data):
         raise InputError(
             f"arrays of type {type(data).__name__} cannot be changed in place: "
@@ -112,10 +106,7 @@ def read_array(
     exact = {chosen.index(j): column(j) for j in large if j in chosen}
 
     def rebuild(
-        protected: np.ndarray,
-        kept: np.ndarray,
-        keep_integers: bool,
-        exact: Mapping[int, np.ndarray] | None = None,
+        protected: np.ndarray, kept: np.ndarray, keep_integers: bool, exact: Exact = None
     ) -> Any:
         kind = xp.float64 if integral and not keep_integers else data.dtype
         others = [j for j in large if j not in chosen or chosen.index(j) in categories]

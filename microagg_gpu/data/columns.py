@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import (
@@ -10,7 +10,7 @@ from array_api_compat import (
 )
 
 from ..checks import as_floats, shown
-from ..errors import InputError, values_are
+from ..errors import InputError, repeated
 from ..kernels import engine_for
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
@@ -20,6 +20,19 @@ Columns = Any  # the name or position of a column, or an iterable of them; None 
 
 
 Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
+
+
+Exact = Mapping[int, np.ndarray] | None  # integers of some variables, to the last digit
+
+
+class Roles(NamedTuple):
+    """What the columns of a table are for, as `microaggregate` takes it."""
+
+    columns: Columns = None
+    by: Columns = None
+    sampling_weight: Any = None
+    ordinal: Ordinal = ()
+    nominal: Columns = ()
 
 
 @dataclass(frozen=True)
@@ -178,22 +191,18 @@ def numbers_given(values: Any) -> np.ndarray:
 
 
 def check_unique(chosen: list[Any]) -> None:
-    twice = [c for i, c in enumerate(chosen) if c in chosen[:i]]
+    twice = repeated(chosen)
     if twice:
         raise InputError(f"column {shown(twice[0])} is chosen twice: name each column once")
 
 
-def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:
-    """Refuse a table with values that are NaN or infinite, saying where and how many."""
+def places_of(table: Table, test: str) -> tuple[int, str]:
+    """How many values are NaN or infinite ("isnan", "isinf"), and in which columns."""
     xp = array_namespace(table.values)
     if bool(xp.all(xp.isfinite(table.values))):
-        return
+        return 0, ""
     bad = xp.astype(getattr(xp, test)(table.values), xp.int64)
     found = engine_for(table.values).to_numpy(xp.sum(bad, axis=0))
     where = [f"{name} ({count})" for name, count in zip(table.names, found, strict=True) if count]
-    if where:
-        more = f" and {len(where) - 5} more" if len(where) > 5 else ""
-        raise InputError(
-            f"{values_are(int(found.sum()))} {what}, in column {', '.join(where[:5])}{more}: "
-            f"{remedy}"
-        )
+    more = f" and {len(where) - 5} more" if len(where) > 5 else ""
+    return int(found.sum()), f"{', '.join(where[:5])}{more}"

@@ -8,11 +8,12 @@ import narwhals as nw
 import numpy as np
 
 from ..checks import column_list, is_column, shown
-from ..errors import InputError
+from ..errors import InputError, repeated, repeated_names
 from ..files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from .columns import (
     Columns,
-    Ordinal,
+    Exact,
+    Roles,
     Table,
     choose,
     combine,
@@ -33,20 +34,14 @@ _SIGNED: dict[Any, int] = {
 }  # bits
 
 
-def read_frame(
-    data: Any,
-    columns: Columns,
-    by: Columns,
-    sampling_weight: Any,
-    ordinal: Ordinal,
-    nominal: Columns,
-) -> Table:
+def read_frame(data: Any, roles: Roles) -> Table:
     """Read the variables of a DataFrame, or a Series as one variable; see `table.read`."""
+    columns, by, sampling_weight, ordinal, nominal = roles
     if nw.dependencies.is_pandas_like_dataframe(data):
         _check_names(data)
     frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.Series):
-        return _read_series(frame, columns, by, sampling_weight, ordinal, nominal)
+        return _read_series(frame, roles)
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
             f"data of type {type(data).__name__} cannot be read: "
@@ -99,10 +94,7 @@ def read_frame(
     exact = {j: large for j in numeric if (large := _large_integers(series[j])) is not None}
 
     def rebuild(
-        protected: np.ndarray,
-        kept: np.ndarray,
-        keep_integers: bool,
-        exact: Mapping[int, np.ndarray] | None = None,
+        protected: np.ndarray, kept: np.ndarray, keep_integers: bool, exact: Exact = None
     ) -> Any:
         every = len(kept) == len(frame)
         new = {}
@@ -150,15 +142,9 @@ def _with_columns(frame: nw.DataFrame, new: dict[Any, nw.Series], kept: np.ndarr
     return compact_table(result) if frame.implementation.is_pyarrow() else result
 
 
-def _read_series(
-    series: nw.Series,
-    columns: Columns,
-    by: Columns,
-    sampling_weight: Any,
-    ordinal: Ordinal,
-    nominal: Columns,
-) -> Table:
+def _read_series(series: nw.Series, roles: Roles) -> Table:
     """One variable, read as a frame of one column."""
+    columns, by, sampling_weight, ordinal, nominal = roles
     name = str(series.name)
     if columns is not None:
         _existing("columns", columns, [series.name])
@@ -169,7 +155,7 @@ def _read_series(
         _check_index(series.to_native(), sampling_weight)
         sampling_weight = numbers_given(sampling_weight)
     frame = series.alias(name).to_frame().to_native()
-    table = read_frame(frame, None, None, sampling_weight, None, None)
+    table = read_frame(frame, Roles(sampling_weight=sampling_weight))
 
     def rebuild(*new: Any) -> Any:
         frame = nw.from_native(table.rebuild(*new), eager_only=True)
@@ -347,7 +333,6 @@ def _check_index(data: Any, weights: Any) -> None:
 
 
 def _check_names(data: Any) -> None:
-    names = [str(name) for name in data.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(str(name) for name in data.columns)
     if twice:
-        raise InputError(f"column names appear twice ({', '.join(twice)}): rename them")
+        raise repeated_names(sorted(map(str, twice)))

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..checks import one_of
-from ..errors import InputError
-from .columns import NOMINAL, Table, refuse_values
+from ..errors import InputError, too_few_records, values_missing
+from .columns import NOMINAL, Table, places_of
 
 MISSING = ("error", "pattern", "drop")
 SMALL = ("error", "merge", "suppress")
@@ -67,11 +67,9 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
     one_of("missing", missing, MISSING)
     one_of("small_strata", small_strata, SMALL)
     if missing == "error":
-        refuse_values(
-            table, "missing (NaN)", "isnan",
-            "fill them in, group records with the same ones missing (missing='pattern'), or leave "
-            "out those records (missing='drop')",
-        )  # fmt: skip
+        count, where = places_of(table, "isnan")
+        if count:
+            raise values_missing(count, where, form="missing (NaN)")
     n, p = values.shape
     absent = np.isnan(values)
     kept = np.flatnonzero(~absent.any(axis=1)) if missing == "drop" else np.arange(n)
@@ -96,8 +94,7 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
     )
     small = np.flatnonzero(cells.sizes < k)
     if len(cells.names) == 1 and len(small):
-        raise InputError(f"k={k} is more than the {len(kept)} records: give a k of {len(kept)} or "
-                         "less")  # fmt: skip
+        raise too_few_records(k, len(kept))
     if small_strata == "merge" or not len(small):
         return cells
     if small_strata == "error":

@@ -10,10 +10,10 @@ from array_api_compat import (
     is_array_api_obj,
 )
 
-from ..errors import DataWarning, InputError
+from ..errors import DataWarning, InputError, values_are
 from ..kernels import engine_for
 from .arrays import read_array, read_list
-from .columns import NUMBER, Columns, Ordinal, Table, refuse_values
+from .columns import NUMBER, Columns, Ordinal, Roles, Table, places_of
 
 
 def read(
@@ -36,20 +36,26 @@ def read(
     by, sampling_weight, ordinal, nominal
         As in `microaggregate`.
     """
+    roles = Roles(columns, by, sampling_weight, ordinal, nominal)
     with np.errstate(invalid="ignore"):  # R's missing value is a signalling NaN
         if isinstance(data, (list, tuple)):
-            table = read_list(data, columns, by, sampling_weight, ordinal, nominal)
+            table = read_list(data, roles)
         elif is_array_api_obj(data):
-            table = read_array(data, columns, by, sampling_weight, ordinal, nominal)
+            table = read_array(data, roles)
         else:
             from .frames import read_frame  # by narwhals, and PyArrow for categories
 
-            table = read_frame(data, columns, by, sampling_weight, ordinal, nominal)
+            table = read_frame(data, roles)
     n, p = table.values.shape
     if n == 0 or p == 0:
         raise InputError(f"the data are empty: {n} records of {p} variables")
     table = replace(table, values=_with_one_nan(table.values))
-    refuse_values(table, "infinite", "isinf", "correct them or leave out those records")
+    count, where = places_of(table, "isinf")
+    if count:
+        raise InputError(
+            f"{values_are(count)} infinite, in column {where}: correct them or leave out those "
+            "records"
+        )
     _warn_of_missing_codes(table)
     if table.sampling is not None:
         _check_sampling(table.sampling, n)

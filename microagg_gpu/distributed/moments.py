@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import InputError, values_are
+from ..errors import InputError, too_few_records, values_missing
 from ..pipeline.problem import Weights, check_weights
 from .worker import Described, Key, Roles, Scale, together
 
@@ -16,18 +16,14 @@ def published_cells(
         where = ", ".join(
             f"{name} ({n})" for name, n in zip(roles.columns, missing, strict=True) if n
         )
-        raise InputError(
-            f"{values_are(int(missing.sum()))} missing, in column {where}: fill them in, group "
-            "records with the same ones missing (missing='pattern'), or leave out those records "
-            "(missing='drop')"
-        )
+        raise values_missing(int(missing.sum()), where)
     counts: dict[Key, int] = {}
     for one in found:
         for key, cell in one.cells.items():
             counts[key] = counts.get(key, 0) + cell.records
     total = sum(counts.values())
     if total < k:
-        raise InputError(f"k={k} is more than the {total} records: give a smaller k")
+        raise too_few_records(k, total)
     order = sorted(counts, key=lambda key: (tuple(map(str, key[0])), key[1]))
     small = [key for key in order if counts[key] < k]
     if small and small_strata == "error":

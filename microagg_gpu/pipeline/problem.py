@@ -14,7 +14,7 @@ from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
 from ..data.scaling import standardized
 from ..data.strata import Cells, divide, merge
 from ..engines import check_device, check_engine, engine_name, move, on_device
-from ..errors import InputError
+from ..errors import InputError, too_few_records
 from ..kernels import engine_for
 from ..methods.common import take_records
 
@@ -110,7 +110,7 @@ def check_k(k: Any, n: int) -> int:
     if number < 1:
         raise InputError(f"k={shown(number)} is too small: a group has at least 1 record")
     if number > n:
-        raise InputError(f"k={shown(number)} is more than the {n} records: give a k of {n} or less")
+        raise too_few_records(shown(number), n)
     return number
 
 
