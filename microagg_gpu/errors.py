@@ -5,7 +5,7 @@ A message is made of parts: texts, and the options that it names. The same messa
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -107,3 +107,37 @@ def values_are(count: int, of: object = "") -> str:
     """'1 value is', '7 values are', '7 values of FILE are'."""
     one = count == 1
     return f"{count} value{'' if one else 's'}{f' of {of}' if of else ''} {'is' if one else 'are'}"
+
+
+def repeated(names: Iterable[Hashable]) -> list[Hashable]:
+    """The names that are there more than once, in the order in which they come again."""
+    before: set[Hashable] = set()
+    again: dict[Hashable, None] = {}
+    for name in names:
+        if name in before:
+            again[name] = None
+        before.add(name)
+    return list(again)
+
+
+def repeated_names(names: Iterable[str], of: object = "") -> InputError:
+    """The error for columns of the same name, in a file that may be named."""
+    source = f" of {of}" if of else ""
+    return InputError(f"column names{source} appear twice ({', '.join(names)}): rename them")
+
+
+def too_few_records(k: object, n: int) -> InputError:
+    """The error for a k above the number of records."""
+    return InputError(option("k", k), f" is more than the {n} records: give a k of {n} or less")
+
+
+def values_missing(count: int, where: str, of: object = "", form: str = "missing") -> InputError:
+    """The error for missing values where none may be; `where` names the columns."""
+    return InputError(
+        f"{values_are(count, of)} {form}, in column {where}: fill them in, group records with the "
+        "same ones missing (",
+        option("missing", "pattern"),
+        "), or leave out those records (",
+        option("missing", "drop"),
+        ")",
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError, values_are
+from ..errors import InputError, values_missing
 from ..files.data_file import DataFile
 from ..pipeline.result import Result
 from .parsing import orders, split
@@ -85,11 +85,8 @@ def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> No
         if table[name].null_count
     }
     if marks:
-        raise InputError(
-            f"{values_are(sum(mark.sum() for mark in marks.values()), file.path)} missing, in "
-            f"column {file.where(marks)}: fill them in, group records with the same ones missing "
-            "(missing='pattern'), or leave out those records (missing='drop')"
-        )
+        count = sum(mark.sum() for mark in marks.values())
+        raise values_missing(count, file.where(marks), file.path)
 
 
 def published(

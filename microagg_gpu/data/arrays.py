@@ -17,7 +17,17 @@ from ..checks import as_floats, column_list, is_whole
 from ..errors import InputError, option, shown
 from ..kernels import to_numpy
 from ..settings import Roles
-from .columns import Table, check_unique, choose, combine, kinds_of, numbers_given, ranks, too_large
+from .columns import (
+    Exact,
+    Table,
+    check_unique,
+    choose,
+    combine,
+    kinds_of,
+    numbers_given,
+    ranks,
+    too_large,
+)
 
 
 def read_list(data: Any, roles: Roles) -> Table:
@@ -33,10 +43,7 @@ def read_list(data: Any, roles: Roles) -> Table:
     return replace(table, rebuild=lambda *new: table.rebuild(*new).tolist())
 
 
-def read_array(
-    data: Any,
-    roles: Roles,
-) -> Table:
+def read_array(data: Any, roles: Roles) -> Table:
     if is_jax_array(data) or is_dask_array(data):
         raise InputError(
             f"arrays of type {type(data).__name__} cannot be changed in place: "
@@ -98,10 +105,7 @@ def read_array(
     exact = {chosen.index(j): column(j) for j in large if j in chosen}
 
     def rebuild(
-        protected: np.ndarray,
-        kept: np.ndarray,
-        keep_integers: bool,
-        exact: Mapping[int, np.ndarray] | None = None,
+        protected: np.ndarray, kept: np.ndarray, keep_integers: bool, exact: Exact = None
     ) -> Any:
         kind = xp.float64 if integral and not keep_integers else data.dtype
         others = [j for j in large if j not in chosen or chosen.index(j) in categories]

@@ -10,11 +10,14 @@ from array_api_compat import (
 )
 
 from ..checks import as_floats
-from ..errors import InputError, option, shown, values_are
+from ..errors import InputError, option, repeated, shown
 from ..kernels import to_numpy
 from ..settings import ROLES, Roles
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
+
+
+Exact = Mapping[int, np.ndarray] | None  # integers of some variables, to the last digit
 
 
 @dataclass(frozen=True)
@@ -177,22 +180,18 @@ def numbers_given(values: Any) -> np.ndarray:
 
 
 def check_unique(chosen: list[Any]) -> None:
-    twice = [c for i, c in enumerate(chosen) if c in chosen[:i]]
+    twice = repeated(chosen)
     if twice:
         raise InputError(f"column {shown(twice[0])} is chosen twice: name each column once")
 
 
-def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:
-    """Refuse a table with values that are NaN or infinite, saying where and how many."""
+def places_of(table: Table, test: str) -> tuple[int, str]:
+    """How many values are NaN or infinite ("isnan", "isinf"), and in which columns."""
     xp = array_namespace(table.values)
     if bool(xp.all(xp.isfinite(table.values))):
-        return
+        return 0, ""
     bad = xp.astype(getattr(xp, test)(table.values), xp.int64)
     found = to_numpy(xp.sum(bad, axis=0))
     where = [f"{name} ({count})" for name, count in zip(table.names, found, strict=True) if count]
-    if where:
-        more = f" and {len(where) - 5} more" if len(where) > 5 else ""
-        raise InputError(
-            f"{values_are(int(found.sum()))} {what}, in column {', '.join(where[:5])}{more}: "
-            f"{remedy}"
-        )
+    more = f" and {len(where) - 5} more" if len(where) > 5 else ""
+    return int(found.sum()), f"{', '.join(where[:5])}{more}"

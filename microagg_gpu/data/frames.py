@@ -8,10 +8,10 @@ import narwhals as nw
 import numpy as np
 
 from ..checks import column_list, is_column
-from ..errors import InputError, option, unknown_column
+from ..errors import InputError, option, repeated, repeated_names, unknown_column
 from ..files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from ..settings import Columns, Roles
-from .columns import Table, choose, combine, first_with, kinds_of, numbers_given, ranks
+from .columns import Exact, Table, choose, combine, first_with, kinds_of, numbers_given, ranks
 
 MISSING = "(missing)"
 _EXACT: dict[Any, type] = {nw.Int64: np.int64, nw.UInt64: np.uint64}
@@ -83,10 +83,7 @@ def read_frame(data: Any, roles: Roles) -> Table:
     exact = {j: large for j in numeric if (large := _large_integers(series[j])) is not None}
 
     def rebuild(
-        protected: np.ndarray,
-        kept: np.ndarray,
-        keep_integers: bool,
-        exact: Mapping[int, np.ndarray] | None = None,
+        protected: np.ndarray, kept: np.ndarray, keep_integers: bool, exact: Exact = None
     ) -> Any:
         every = len(kept) == len(frame)
         new = {}
@@ -330,7 +327,6 @@ def _check_index(data: Any, weights: Any) -> None:
 
 
 def _check_names(data: Any) -> None:
-    names = [str(name) for name in data.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(str(name) for name in data.columns)
     if twice:
-        raise InputError(f"column names appear twice ({', '.join(twice)}): rename them")
+        raise repeated_names(sorted(map(str, twice)))

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..checks import one_of
-from ..errors import InputError
-from .columns import NOMINAL, Table, refuse_values
+from ..errors import InputError, option, too_few_records, values_missing
+from .columns import NOMINAL, Table, places_of
 
 MISSING = ("error", "pattern", "drop")
 SMALL = ("error", "merge", "suppress")
@@ -67,16 +67,16 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
     one_of("missing", missing, MISSING)
     one_of("small_strata", small_strata, SMALL)
     if missing == "error":
-        refuse_values(
-            table, "missing (NaN)", "isnan",
-            "fill them in, group records with the same ones missing (missing='pattern'), or leave "
-            "out those records (missing='drop')",
-        )  # fmt: skip
+        count, where = places_of(table, "isnan")
+        if count:
+            raise values_missing(count, where, form="missing (NaN)")
     n, p = values.shape
     absent = np.isnan(values)
     kept = np.flatnonzero(~absent.any(axis=1)) if missing == "drop" else np.arange(n)
     if not len(kept):
-        raise InputError(f"each of the {n} records has a missing value: take missing='pattern'")
+        raise InputError(
+            f"each of the {n} records has a missing value: use ", option("missing", "pattern")
+        )
     dropped = n - len(kept)
     strata = np.zeros(n, dtype=np.int64) if table.strata is None else table.strata
     names = ["all records"] if table.strata is None else table.strata_names
@@ -96,8 +96,7 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
     )
     small = np.flatnonzero(cells.sizes < k)
     if len(cells.names) == 1 and len(small):
-        raise InputError(f"k={k} is more than the {len(kept)} records: give a k of {len(kept)} or "
-                         "less")  # fmt: skip
+        raise too_few_records(k, len(kept))
     if small_strata == "merge" or not len(small):
         return cells
     if small_strata == "error":
@@ -112,10 +111,17 @@ def _name(stratum: str, absent: list[str]) -> str:
 def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool) -> None:
     listed = [f"{cells.names[c]} ({cells.sizes[c]})" for c in small]
     what = "strata have" if strata else "patterns of missing values have"
-    merge = "'merge' puts each with the nearest and " if strata else ""
+    merge = (
+        [option("small_strata", "merge"), ", which merges each with the nearest, or "]
+        if strata
+        else []
+    )
     raise InputError(
         f"{len(small)} of {len(cells.names)} {what} fewer than k={k} records: {'; '.join(listed)}: "
-        f"choose a smaller k or small_strata= ({merge}'suppress' leaves out their records)"
+        "choose a smaller k, or ",
+        *merge,
+        option("small_strata", "suppress"),
+        ", which leaves out their records",
     )
 
 
@@ -167,7 +173,11 @@ def merge(cells: Cells, points: np.ndarray, kinds: np.ndarray, k: int) -> Cells:
         if not others:
             raise InputError(
                 f"only {sizes[small]} records are like '{cells.names[small]}' in all strata, fewer "
-                f"than k={k}: leave them out (small_strata='suppress' or missing='drop')"
+                f"than k={k}: leave them out (",
+                option("small_strata", "suppress"),
+                " or ",
+                option("missing", "drop"),
+                ")",
             )
         compared = used[kinds[used] != NOMINAL]
         far = [np.square((centroids[small] - centroids[c])[compared]).sum() for c in others]

@@ -10,11 +10,11 @@ from array_api_compat import (
     is_array_api_obj,
 )
 
-from ..errors import DataWarning, InputError
+from ..errors import DataWarning, InputError, values_are
 from ..kernels import to_numpy
 from ..settings import ROLES, Roles
 from .arrays import read_array, read_list
-from .columns import NUMBER, Table, refuse_values
+from .columns import NUMBER, Table, places_of
 
 
 def read(
@@ -43,7 +43,12 @@ def read(
     if n == 0 or p == 0:
         raise InputError(f"the data are empty: {n} records of {p} variables")
     table = replace(table, values=_with_one_nan(table.values))
-    refuse_values(table, "infinite", "isinf", "correct them or leave out those records")
+    count, where = places_of(table, "isinf")
+    if count:
+        raise InputError(
+            f"{values_are(count)} infinite, in column {where}: correct them or leave out those "
+            "records"
+        )
     _warn_of_missing_codes(table)
     if table.sampling is not None:
         _check_sampling(table.sampling, n)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.scaling import Scaling, refuse_large, rounded, scaling_from_sums, unscaled
-from ..errors import InputError, values_are
+from ..errors import InputError, option, too_few_records, values_missing
 from ..pipeline.problem import check_weights
 from ..settings import Settings
 from .worker import Description, Key, Layout
@@ -20,18 +20,14 @@ def published_cells(
         where = ", ".join(
             f"{name} ({n})" for name, n in zip(layout.columns, missing, strict=True) if n
         )
-        raise InputError(
-            f"{values_are(int(missing.sum()))} missing, in column {where}: fill them in, group "
-            "records with the same ones missing (missing='pattern'), or leave out those records "
-            "(missing='drop')"
-        )
+        raise values_missing(int(missing.sum()), where)
     counts: dict[Key, int] = {}
     for one in found:
         for key, cell in one.cells.items():
             counts[key] = counts.get(key, 0) + cell.records
     total = sum(counts.values())
     if total < k:
-        raise InputError(f"k={k} is more than the {total} records: give a smaller k")
+        raise too_few_records(k, total)
     order = sorted(counts, key=lambda key: (tuple(map(str, key[0])), key[1]))
     small = [key for key in order if counts[key] < k]
     if small and small_strata == "error":
@@ -39,8 +35,9 @@ def published_cells(
         more = f" and {len(small) - 10} more" if len(small) > 10 else ""
         raise InputError(
             f"{len(small)} of {len(order)} strata or patterns of missing values have fewer than "
-            f"k={k} records: {listed}{more}: choose a smaller k, or small_strata='suppress', which "
-            "leaves out their records"
+            f"k={k} records: {listed}{more}: choose a smaller k, or ",
+            option("small_strata", "suppress"),
+            ", which leaves out their records",
         )
     kept = [key for key in order if counts[key] >= k]
     if not kept:

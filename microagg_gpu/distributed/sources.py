@@ -16,7 +16,7 @@ from dask import dataframe as dd
 from dask import delayed
 
 from ..data.table import read
-from ..errors import InputError, reason
+from ..errors import InputError, reason, repeated
 from ..files.atomic import place_folder, real_target, temporary_folder
 from ..files.data_file import DataFile, verify, write_file
 from ..files.formats import native_file, read_table
@@ -174,8 +174,7 @@ def _expanded(given: Paths) -> list[Path]:
         if not matches:
             raise InputError(f"no file is at {text}: give Parquet files, or a directory of them")
         found += map(Path, matches)
-    names = [path.name for path in found]
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    twice = repeated(path.name for path in found)
     if twice:
         raise InputError(f"two files are called {twice[0]}: their copies would be one; rename one")
     return found

@@ -5,7 +5,6 @@ import csv
 import io
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from ..errors import InputError, option
+from ..errors import InputError, option, repeated, repeated_names
 from .formats import native_copy
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -229,10 +228,9 @@ def _header(path: Path, data: bytes, delimiter: str) -> tuple[list[str], str]:
 
 def check_names(path: Path, names: list[str]) -> None:
     """Refuse columns of the same name."""
-    counts = Counter(name.strip() for name in names)
-    twice = [repr(name) for name, count in counts.items() if count > 1]
+    twice = repeated(name.strip() for name in names)
     if twice:
-        raise InputError(f"column names of {path} appear twice ({', '.join(twice)}): rename them")
+        raise repeated_names(map(repr, twice), path)
 
 
 def _not_csv(path: Path, line: int, error: csv.Error) -> str:

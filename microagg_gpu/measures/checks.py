@@ -52,14 +52,18 @@ def as_labels(labels: ArrayLike) -> np.ndarray:
 
 
 def same_shape(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return both as matrices of the same shape."""
-    a, b = as_matrix(original, "original"), as_matrix(protected, "protected")
-    if a.shape != b.shape:
+    """Return both as matrices of one shape."""
+    return check_shapes(as_matrix(original, "original"), as_matrix(protected, "protected"))
+
+
+def check_shapes(original: np.ndarray, protected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both if they have one shape."""
+    if original.shape != protected.shape:
         raise InputError(
-            f"original has shape {a.shape} and protected {b.shape}; give the same records and "
-            "variables."
+            f"original has shape {original.shape} and protected {protected.shape}; give the same "
+            "records and variables."
         )
-    return a, b
+    return original, protected
 
 
 def as_scale(scale: ArrayLike, p: int) -> np.ndarray:

@@ -14,7 +14,8 @@ from ..checks import callable_or_none, known_keywords
 from ..errors import InputError
 from ..kernels.protocol import Progress
 from .checks import as_scale, host_engine
-from .utility import as_pair, deviations, standard_scale, varies
+from .spread import deviations, standard_scale, varies
+from .utility import as_pair
 
 
 class Linkage(NamedTuple):

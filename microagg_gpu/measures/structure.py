@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import known_keywords, whole_number
 from .checks import as_matrix, same_shape
+from .spread import deviations, varies
 
 
 class FirstComponent(NamedTuple):
@@ -45,7 +46,7 @@ def standard_deviations(original: ArrayLike, protected: ArrayLike) -> np.ndarray
         One value for each variable; 0 for a variable that is constant in the original.
     """
     original, protected = same_shape(original, protected)
-    before, after = _spread(original), _spread(protected)
+    before, after = deviations(original), deviations(protected)
     return np.divide(after, before, out=np.zeros_like(before), where=before > 0)
 
 
@@ -69,14 +70,14 @@ def first_component(data: ArrayLike) -> FirstComponent:
         constant variable has weight 0 and no share in the variability.
     """
     matrix = as_matrix(data)
-    varies = _varies(matrix)
-    if not varies.any():
+    varied = varies(matrix)
+    if not varied.any():
         return FirstComponent(np.zeros(matrix.shape[1]), 0.0)
     values, vectors = np.linalg.eigh(_correlations(matrix))
-    weights = np.where(varies, vectors[:, -1] * np.sqrt(values[-1]), 0.0)
+    weights = np.where(varied, vectors[:, -1] * np.sqrt(values[-1]), 0.0)
     if (weights.sum() or weights[np.flatnonzero(weights)[0]]) < 0:
         weights = -weights
-    return FirstComponent(weights, float(100 * values[-1] / np.count_nonzero(varies)))
+    return FirstComponent(weights, float(100 * values[-1] / np.count_nonzero(varied)))
 
 
 @known_keywords
@@ -150,8 +151,8 @@ def correlation_discrepancies(
     """
     ddof = whole_number("ddof", ddof, 0, 1)
     original, protected = same_shape(original, protected)
-    varies = _varies(original)
-    difference = _correlations(protected[:, varies]) - _correlations(original[:, varies])
+    varied = varies(original)
+    difference = _correlations(protected[:, varied]) - _correlations(original[:, varied])
     pairs = np.abs(difference[np.triu_indices(len(difference), 1)])
     return Discrepancies(
         float(pairs.mean()) if pairs.size else 0.0,
@@ -159,28 +160,13 @@ def correlation_discrepancies(
     )
 
 
-def _varies(matrix: np.ndarray) -> np.ndarray:
-    # Not std > 0: the mean of equal values may round to something else.
-    return matrix.min(axis=0) < matrix.max(axis=0)
-
-
-def _deviations(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the deviations from the mean divided by the largest one, and the largest ones."""
-    deviations = np.where(_varies(matrix), matrix - matrix.mean(axis=0), 0.0)
-    largest = np.abs(deviations).max(axis=0)
-    return deviations / np.where(largest > 0, largest, 1.0), largest
-
-
-def _spread(matrix: np.ndarray) -> np.ndarray:
-    deviations, largest = _deviations(matrix)
-    return largest * np.sqrt(np.mean(deviations**2, axis=0))
-
-
 def _correlations(matrix: np.ndarray) -> np.ndarray:
     """Return the correlation matrix, with zeros for constant variables."""
-    deviations, _ = _deviations(matrix)
-    lengths = np.sqrt(np.sum(deviations**2, axis=0))
-    units = deviations / np.where(lengths > 0, lengths, 1.0)
+    centred = np.where(varies(matrix), matrix - matrix.mean(axis=0), 0.0)
+    largest = np.abs(centred).max(axis=0)
+    centred /= np.where(largest > 0, largest, 1.0)
+    lengths = np.sqrt(np.sum(centred**2, axis=0))
+    units = centred / np.where(lengths > 0, lengths, 1.0)
     return units.T @ units
 
 

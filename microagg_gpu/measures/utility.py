@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from ..checks import known_keywords
 from ..errors import InputError
-from .checks import as_numbers, as_scale
+from .checks import as_numbers, as_scale, check_shapes
+from .spread import deviations, means, standard_scale
 from .structure import _correlations
 
 
@@ -47,13 +48,10 @@ def as_records(data: ArrayLike, name: str) -> np.ndarray:
 
 
 def as_pair(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return both as matrices of the same shape, with the same values missing."""
-    before, after = as_records(original, "original"), as_records(protected, "protected")
-    if before.shape != after.shape:
-        raise InputError(
-            f"original has shape {before.shape} and protected {after.shape}; give the same "
-            "records and variables."
-        )
+    """Return both as matrices of one shape that miss the same values."""
+    before, after = check_shapes(
+        as_records(original, "original"), as_records(protected, "protected")
+    )
     differ = np.isnan(before) != np.isnan(after)
     if differ.any():
         row, column = np.argwhere(differ)[0]
@@ -62,29 +60,6 @@ def as_pair(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.n
             f"protected, the first in record {row}, variable {column}; leave these records out."
         )
     return before, after
-
-
-def means(data: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Mean of the observed values of each variable, NaN if there are none."""
-    observed = ~np.isnan(data)
-    share = observed if weight is None else observed * weight[:, np.newaxis]
-    total = share.sum(axis=0, dtype=np.float64)
-    sums = np.sum(np.where(observed, data, 0.0) * share, axis=0)
-    return np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
-
-
-def deviations(data: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Standard deviation (population formula) of each variable; 0 if constant, NaN if empty."""
-    center = means(data, weight)
-    distance = np.abs(data - center)
-    largest = np.where(varies(data), np.fmax.reduce(distance, axis=0), 0.0)
-    distance /= np.where(largest > 0, largest, 1.0)
-    return np.where(np.isnan(center), np.nan, largest * np.sqrt(means(distance**2, weight)))
-
-
-def varies(data: np.ndarray) -> np.ndarray:
-    """Whether a variable has two different values (not deviation > 0: means are rounded)."""
-    return np.fmin.reduce(data, axis=0) < np.fmax.reduce(data, axis=0)
 
 
 @known_keywords
@@ -152,12 +127,6 @@ def sums_of_squares(
     centered = before - center
     rest = means(centered)
     return Sums(sum_of(before - after), sum_of(after - center - rest), sum_of(centered - rest))
-
-
-def standard_scale(original: np.ndarray) -> np.ndarray:
-    """Return 1 / standard deviation of each variable, 0 where it is constant or empty."""
-    spread = deviations(original)
-    return np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)
 
 
 @known_keywords

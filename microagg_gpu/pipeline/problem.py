@@ -14,7 +14,7 @@ from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
 from ..data.scaling import Scaling, refuse_large, standard_scaling, unscaled
 from ..data.strata import Cells, divide, merge
 from ..engines import check_engine, choose, on_device
-from ..errors import InputError, option, shown
+from ..errors import InputError, option, shown, too_few_records
 from ..kernels import Engine, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
 from ..settings import Settings, Weights
@@ -107,7 +107,7 @@ def prepare(table: Table, settings: Settings) -> Problem:
 def fitting_k(k: int, n: int) -> int:
     """Return k if n records can be grouped by it."""
     if k > n:
-        raise InputError(option("k", k), f" is more than the {n} records: give a k of {n} or less")
+        raise too_few_records(k, n)
     return k
 
 

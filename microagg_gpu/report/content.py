@@ -25,7 +25,8 @@ from ..kernels.protocol import Progress
 from ..measures.checks import as_labels, as_scale
 from ..measures.groups import oversized
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
-from ..measures.utility import as_pair, il1s, standard_scale, sums_of_squares
+from ..measures.spread import standard_scale
+from ..measures.utility import as_pair, il1s, sums_of_squares
 from .variables import densities, structure, variables
 from .wording import summary
 

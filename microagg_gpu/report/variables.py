@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..measures.risk import interval_disclosure, range_inference
+from ..measures.spread import deviations, means, varies
 from ..measures.structure import first_component, mean_weight_change, weight_changes
-from ..measures.utility import Sums, correlations, deviations, il1s, means, varies
+from ..measures.utility import Sums, correlations, il1s
 
 PERCENTS = (1, 5, 25, 50, 75, 95, 99)
 DRAWN = 12  # densities are shown for at most this many variables

@@ -19,7 +19,7 @@ from microagg_gpu.measures import (
     sums_of_squares,
 )
 from microagg_gpu.measures.risk import distinct_rows
-from microagg_gpu.measures.utility import deviations, means
+from microagg_gpu.measures.spread import deviations, means
 
 NAN = np.nan
 
