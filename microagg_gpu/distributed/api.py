@@ -345,5 +345,5 @@ def _layout(
     for part in (chosen, strata):
         for i, name in enumerate(part):
             if name in part[:i] or (part is chosen and name in other):
-                raise InputError(f"column {name!r} has two layout, or is named twice: name it once")
+                raise InputError(f"column {name!r} has two roles, or is named twice: name it once")
     return Layout(chosen, strata, weights[0] if weights else None, missing)

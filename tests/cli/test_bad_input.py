@@ -32,7 +32,7 @@ OUT = ["-k", 2, "-o", "out.csv"]
         ("x,y\n1,\n3,4\n", ["protect", "in.csv", *OUT], "1 value of in.csv is missing"),
         ("x,y\n1,a\n3,4\n", ["protect", "in.csv", *OUT], "column 'y' of in.csv is not numeric"),
         ("x\n1\n2\n", ["protect", "absent.csv", *OUT], "absent.csv does not exist"),
-        ("x\n1\n2\n", ["protect", "in.csv", "-k", 3, "-o", "out.csv"], "k=3 is more than the 2"),
+        ("x\n1\n2\n", ["protect", "in.csv", "-k", 3, "-o", "out.csv"], "-k 3 is more than the 2"),
         ("x\n1\n2\n", ["protect", "in.csv", "-k", 2, "-o", "in.csv", "--force"], "twice"),
         ("x\n1\n2\n", ["protect", "in.csv", *OUT, "--method", "magic"], "'magic' is unknown"),
         ("x\n1\n2\n", ["check", "in.csv", "-k", 2, "--columns", "y"], "'y' is not in in.csv"),
@@ -61,7 +61,7 @@ def test_the_real_command_refuses(text, arguments, message):
         ('x,y\n1,"2\n3,4\n', "in.csv cannot be read as CSV from line 2 on"),
         ("x,y,x\n1,2,3\n", r"column names of in.csv appear twice \('x'\)"),
         ("1,2\n3,4\n5,6\n", "first line of in.csv holds only numbers"),
-        ("x,y\n1,2\n3,4\n", "k=5 is more than the 2 records"),
+        ("x,y\n1,2\n3,4\n", "-k 5 is more than the 2 records"),
         ("x,y\n1,\0\n", "in.csv is not a text file in UTF-8"),
     ],
 )
@@ -253,7 +253,7 @@ def test_bad_option(arguments, message):
 def test_k_too_small(k):
     write_companies()
     refuse(
-        f"k={k} is too small", "protect", "in.csv", "-k", k, "--columns", "staff", "-o", "out.csv"
+        f"-k {k} is too small", "protect", "in.csv", "-k", k, "--columns", "staff", "-o", "out.csv"
     )
 
 
@@ -269,7 +269,7 @@ def test_plot_without_matplotlib_names_the_extra(monkeypatch):
     ("arguments", "message"),
     [
         (["-k", "3,x"], "k='x' is not a whole number"),
-        (["-k", "50"], "k=50 is more than the 40 records"),
+        (["-k", "50"], "-k 50 is more than the 40 records"),
         (["--methods", "mdav,magic"], "method 'magic' is unknown"),
     ],
 )
