@@ -76,11 +76,7 @@ def _mode(values: Any) -> Any:
 
 
 def mixed_mdav_groups(
-    points: Any,
-    kinds: Any,
-    weights: Any,
-    k: int,
-    progress: Progress | None = None,
+    points: Any, kinds: Any, weights: Any, k: int, progress: Progress | None = None
 ) -> np.ndarray:
     """MDAV-generic (Domingo-Ferrer and Torra 2005): the loop of `mdav_groups`, other averages.
 

@@ -17,10 +17,7 @@ _BATCH = 2**17
 
 
 def hamiltonian_paths(
-    points: Any,
-    tour: str = "insertion",
-    window: int = 50,
-    progress: Progress | None = None,
+    points: Any, tour: str = "insertion", window: int = 50, progress: Progress | None = None
 ) -> np.ndarray:
     """For each record a path through all records that starts there (MF-TSP Algorithm 1, 2-5).
 
