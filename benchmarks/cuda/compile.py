@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .kernels import ENGINE, Kernel
+from .kernels import ENGINE, Kernel, Type
 
 THREADS = 256
 WARP = 32
@@ -90,13 +90,18 @@ def _without_driver() -> None:
 
 def signature(kernel: Kernel) -> tuple[Any, ...]:
     """The types of a kernel's arguments as Numba has them."""
-    numba = import_module("numba")
-    numpy_support = import_module("numba.np.numpy_support")
-    types = []
-    for dtype, dimensions in kernel.types:
-        of_one = numpy_support.from_dtype(np.dtype(dtype))
-        types.append(numba.types.Array(of_one, dimensions, "C") if dimensions else of_one)
-    return tuple(types)
+    return tuple(map(_numba_type, kernel.types))
+
+
+def _numba_type(kind: Type) -> Any:
+    types = import_module("numba").types
+    name, inside = kind
+    if isinstance(inside, tuple):
+        module, _, named = name.partition(".")
+        python = getattr(import_module(f"{ENGINE}.{module}"), named)
+        return types.BaseTuple.from_types(tuple(map(_numba_type, inside)), python)
+    number = import_module("numba.np.numpy_support").from_dtype(np.dtype(name))
+    return types.Array(number, inside, "C") if inside else number
 
 
 def function(kernel: Kernel) -> Any:

@@ -32,7 +32,8 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "individual": ({"inner": "optimal"}, {"inner": "kward"}),
     "tsp": ({"tour": "nearest"},),
 }
-Type = tuple[str, int]  # dtype and number of dimensions, 0 for a number
+# Dtype and dimensions, 0 for a number; of a named tuple its module and name, and its types.
+Type = tuple[str, int | tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Kernel:
         "float64" or "float32".
     cooperative : bool or None
         Whether its team is the whole grid; None where the factory does not ask.
-    types : tuple of (dtype, dimensions)
-        Its arguments; empty if no method launched it.
+    types : tuple of Type
+        Those of its arguments; empty if no method launched it.
     methods : tuple of str
         Those that launch it.
     """
@@ -91,6 +92,10 @@ def made(factory: Any, real: str, team: bool | None) -> dict[str, Any]:
 
 def described(argument: Any) -> Type:
     """The type of an argument."""
+    if isinstance(argument, tuple):
+        kind = type(argument)
+        name = f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
+        return name, tuple(described(each) for each in argument)
     if hasattr(argument, "dtype"):
         if argument.ndim and not argument.flags.c_contiguous:
             raise ValueError("a kernel got an array that is not contiguous")
@@ -210,9 +215,14 @@ def found(methods: list[str]) -> tuple[list[Kernel], list[str]]:
     answer = json.loads(done.stdout.splitlines()[-1])
     rows = []
     for row in answer["kernels"]:
-        types = tuple((dtype, dimensions) for dtype, dimensions in row.pop("types"))
+        types = _in_tuples(row.pop("types"))
         rows.append(Kernel(**row | {"types": types, "methods": tuple(row["methods"])}))
     return rows, answer["failed"]
+
+
+def _in_tuples(value: Any) -> Any:
+    """What JSON has in lists."""
+    return tuple(map(_in_tuples, value)) if isinstance(value, list) else value
 
 
 if __name__ == "__main__":

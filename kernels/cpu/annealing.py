@@ -17,6 +17,18 @@ from .compiled import entry, inner
 from .draws import below, draw, seed_stream, unit
 
 
+class Division(NamedTuple):
+    """What each region has of the groups and records."""
+
+    groups: np.ndarray  # region by region
+    starts: np.ndarray  # (regions + 1,) where each region's groups begin
+    records: np.ndarray  # (n,) group by group
+    first: np.ndarray  # (groups + 1,) where each group's records begin
+    region_of: np.ndarray  # (n,) region of each record
+    local: np.ndarray  # (n,) number of each record in its region
+    begin: np.ndarray  # (regions + 1,) records of the regions before
+
+
 class Region(NamedTuple):
     """Records and groups of one region, numbered from 0."""
 
@@ -48,10 +60,10 @@ def anneal(
 ) -> float:
     """Change a partition by random steps; see the generic word."""
     count = len(starts) - 1
-    state = _divide(labels, groups, starts)
+    division = Division(groups, starts, *_divide(labels, groups, starts))
 
     def work(r: int) -> float:
-        return _region(points, near, labels, k, groups, starts, heat, rate, seed, *state, r)
+        return _region(points, near, heat, labels, division, k, rate, seed, r)
 
     if count == 1:
         return work(0)
@@ -70,10 +82,7 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 @entry()
 def _divide(labels, groups, starts):
-    """Records group by group, where each group begins, and for each record its region and place.
-
-    The last is where each region begins, in places.
-    """
+    """What a division holds besides the groups and where each region's begin."""
     n, count = len(labels), len(starts) - 1
     first = np.zeros(labels.max() + 2, dtype=np.int64)
     for g in labels:
@@ -99,17 +108,12 @@ def _divide(labels, groups, starts):
 
 
 @entry()
-def _region(
-    points, near, labels, k, groups, starts, heat, rate, seed,
-    records, first, region_of, local, begin, r,
-):  # fmt: skip
+def _region(points, near, heat, labels, division, k, rate, seed, r):
     """Anneal one region; its sum of squares."""
+    begin = division.begin
     m = begin[r + 1] - begin[r]
     inside = np.empty(m, dtype=np.int64)
-    region = _enter(
-        points, near, heat, k, records, first, groups[starts[r] : starts[r + 1]],
-        r, region_of, local, inside,
-    )  # fmt: skip
+    region = _enter(points, near, heat, division, k, r, inside)
     seed_stream(region.random, seed, r)
     _steps(region, k, np.int64(rate * m))
     for a in range(m):
@@ -118,8 +122,10 @@ def _region(
 
 
 @inner()
-def _enter(points, near, heat, k, records, first, groups, r, region_of, local, inside):
+def _enter(points, near, heat, division, k, r, inside):
     """The arrays of a region; fill `inside` with its records."""
+    records, first, local = division.records, division.first, division.local
+    groups = division.groups[division.starts[r] : division.starts[r + 1]]
     m, d = len(inside), points.shape[1]
     width = (d + LANES - 1) // LANES * LANES
     room = m // k
@@ -146,7 +152,7 @@ def _enter(points, near, heat, k, records, first, groups, r, region_of, local, i
             for v in range(d):
                 region.points[a, v] = points[i, v]
             for j in near[i]:
-                if j >= 0 and region_of[j] == r:
+                if j >= 0 and division.region_of[j] == r:
                     region.near[a, region.degree[a]] = local[j]
                     region.degree[a] += 1
             _put(region.label, region.place, region.member, region.size, a, g)

@@ -195,6 +195,72 @@ def least_distances(tree, block, target, bounds, level):
             bounds[level, i] += gap * gap
 
 
+class Walk(NamedTuple):
+    """The way from the top of a tree to a leaf, and room for the distances to its records."""
+
+    bounds: np.ndarray  # (levels, WIDTH) to the boxes of the block on each level
+    at: np.ndarray  # (levels,) that block
+    here: np.ndarray  # (WIDTH,)
+
+
+@inner()
+def begin_walk(tree):
+    """Room for a walk."""
+    levels = len(tree.start) - 1
+    return Walk(np.empty((levels, WIDTH)), np.empty(levels, dtype=np.int64), np.empty(WIDTH))
+
+
+@inner()
+def enter(tree, walk, level, block, target):
+    """Step into a block of some level: bound the distances from a point to its boxes."""
+    walk.at[level] = block
+    least_distances(tree, block, target, walk.bounds, level)
+
+
+@inner()
+def enter_top(tree, walk, target):
+    """Begin a walk at the top of the tree; the level."""
+    level = len(walk.at) - 1
+    enter(tree, walk, level, tree.start[level], target)
+    return level
+
+
+@inner()
+def inside(tree, walk, level, lane):
+    """The block that is in a box on the way, or on level 0 the leaf."""
+    below = (walk.at[level] - tree.start[level]) * WIDTH + lane
+    return below + tree.start[level - 1] if level > 0 else below
+
+
+@inner()
+def descend(tree, walk, level, lane, target):
+    """Step into a box on the way: the level after it, and the leaf if it was one, else -1."""
+    below = inside(tree, walk, level, lane)
+    if level == 0:
+        return level, below
+    enter(tree, walk, level - 1, below, target)
+    return level - 1, -1
+
+
+@inner()
+def nearest_box(walk, level, limit):
+    """Level, lane and bound of the nearest box on the way that is not beyond a limit.
+
+    It counts as visited from then on. Where a level has none the walk goes up; there is no box
+    left if it comes to a level that is not there.
+    """
+    while level < len(walk.at):
+        lane, bound = 0, walk.bounds[level, 0]
+        for i in range(1, WIDTH):
+            if walk.bounds[level, i] < bound:
+                lane, bound = i, walk.bounds[level, i]
+        if bound <= limit and bound < np.inf:
+            walk.bounds[level, lane] = np.inf
+            return level, lane, bound
+        level += 1
+    return level, 0, np.inf
+
+
 @inner()
 def nearest(tree, target, k, found, distances):
     """Find the k records nearest to a point, by distance and then by index.
@@ -205,37 +271,22 @@ def nearest(tree, target, k, found, distances):
         Records and squared distances that the search is to beat, in order, NONE and infinity
         where any will do; they are replaced by what is found.
     """
-    levels = len(tree.start) - 1
-    bounds = np.empty((levels, WIDTH))
-    at = np.empty(levels, dtype=np.int64)
-    here = np.empty(WIDTH)
+    walk = begin_walk(tree)
     last = k - 1
-    level = levels - 1
-    at[level] = tree.start[level]
-    least_distances(tree, at[level], target, bounds, level)
+    level = enter_top(tree, walk, target)
     while True:
-        lane, bound = 0, bounds[level, 0]
-        for i in range(1, WIDTH):
-            if bounds[level, i] < bound:
-                lane, bound = i, bounds[level, i]
-        if bound > distances[last] or bound == np.inf:
-            level += 1
-            if level == levels:
-                return
+        level, lane, bound = nearest_box(walk, level, distances[last])
+        if level == len(walk.at):
+            return
+        if bound == distances[last] and tree.lowest[walk.at[level], lane] > found[last]:
             continue
-        bounds[level, lane] = np.inf
-        if bound == distances[last] and tree.lowest[at[level], lane] > found[last]:
+        level, leaf = descend(tree, walk, level, lane, target)
+        if leaf < 0:
             continue
-        below = (at[level] - tree.start[level]) * WIDTH + lane
-        if level > 0:
-            level -= 1
-            at[level] = tree.start[level] + below
-            least_distances(tree, at[level], target, bounds, level)
-            continue
-        distances_to_leaf(tree, below, target, here)
+        distances_to_leaf(tree, leaf, target, walk.here)
         for i in range(WIDTH):
-            if here[i] <= distances[last]:
-                _insert(found, distances, last, tree.record[below, i], here[i])
+            if walk.here[i] <= distances[last]:
+                _insert(found, distances, last, tree.record[leaf, i], walk.here[i])
 
 
 @inner()

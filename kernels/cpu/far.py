@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import WIDTH, Boxes, distances_to_leaf
+from .boxes import WIDTH, Boxes, begin_walk, distances_to_leaf, inside
 from .compiled import inner
 
 _NEAR = 8.0  # a target is this many times nearer to its reference than to what it looks for
@@ -141,10 +141,9 @@ def farthest(tree, seen, target, record, distance):
         What the search is to beat: a record and its squared distance, else NONE and -1.
     """
     levels = len(tree.start) - 1
-    bounds = np.empty((levels, WIDTH))
-    at = np.empty(levels, dtype=np.int64)
+    walk = begin_walk(tree)
+    bounds, at, here = walk.bounds, walk.at, walk.here
     news = np.zeros(levels, dtype=np.bool_)
-    here = np.empty(WIDTH)
     q, away = nearest_reference(seen, target)
     reference = seen.reference[q] if away >= 0.0 else target
     excess = seen.excess[q]
@@ -176,10 +175,10 @@ def farthest(tree, seen, target, record, distance):
             continue
         if bound == distance and tree.lowest[at[level], lane] > record:
             continue
-        below = (at[level] - tree.start[level]) * WIDTH + lane
+        below = inside(tree, walk, level, lane)
         if level > 0:
             level -= 1
-            at[level] = tree.start[level] + below
+            at[level] = below
             bound_block(tree, at[level], target, away, excess, bounds, level, here)
             continue
         distances_to_leaf(tree, below, target, here)

@@ -41,11 +41,7 @@ class Records(NamedTuple):
 
 
 def mixed_mdav_groups(
-    points: Any,
-    kinds: Any,
-    weights: Any,
-    k: int,
-    progress: Progress | None = None,
+    points: Any, kinds: Any, weights: Any, k: int, progress: Progress | None = None
 ) -> np.ndarray:
     """MDAV-generic (Domingo-Ferrer and Torra 2005); see the generic word."""
     points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)

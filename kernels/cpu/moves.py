@@ -1,6 +1,6 @@
 """The best change for each record among its neighbours' groups, on all cores."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -10,6 +10,23 @@ from .compiled import entry, inner
 from .outer import squared_distance
 
 _CHUNK = 2**16  # records in one call of the kernel: some tenths of a second
+
+
+class Partition(NamedTuple):
+    """The groups that records are in."""
+
+    labels: np.ndarray  # (n,)
+    members: np.ndarray  # (groups, 2k - 1) records of each, then -1
+    sizes: np.ndarray  # (groups,)
+    centroids: np.ndarray  # (groups, d)
+
+
+class Changes(NamedTuple):
+    """The best change of each record: rise of the sum, other group, record to change places."""
+
+    rise: np.ndarray
+    group: np.ndarray
+    other: np.ndarray
 
 
 def best_moves(
@@ -24,20 +41,20 @@ def best_moves(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each of some records the change that lowers the sum most; see the generic word."""
     values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
-    sizes = (members >= 0).sum(axis=1)
-    rise = np.full(len(records), np.inf)
-    group, other = np.full(len(records), -1), np.full(len(records), -1)
-    for start in range(0, len(records), _CHUNK):
+    partition = Partition(labels, members, (members >= 0).sum(axis=1), centroids)
+    n = len(records)
+    best = Changes(np.full(n, np.inf), np.full(n, -1), np.full(n, -1))
+    for start in range(0, n, _CHUNK):
         part = slice(start, start + _CHUNK)
-        _best(
-            values, centroids, members, sizes, labels, near, records[part], k, least,
-            rise[part], group[part], other[part],
-        )  # fmt: skip
-    return rise, group, other
+        here = Changes(*(column[part] for column in best))
+        _best(values, partition, near, records[part], k, least, here)
+    return best.rise, best.group, best.other
 
 
 @entry(parallel=True)
-def _best(points, centroids, members, sizes, labels, near, records, k, least, rise, group, other):
+def _best(points, partition, near, records, k, least, best):
+    labels, members, sizes, centroids = partition
+    rise, group, other = best
     for a in prange(len(records)):
         i = records[a]
         g = labels[i]

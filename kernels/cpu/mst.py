@@ -11,19 +11,28 @@ walk the tree together, which costs no more than a full scan where boxes exclude
 
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .compiled import entry, inner
+from .disjoint_sets import number_sets, unite
 from .kdtree import WIDTH, Tree, build
-from .mst_search import LANES, limit_of, search
+from .mst_search import LANES, Components, Nearest, limit_of, search
 from .prim import prim
 
 LISTED = 8  # nearest records in a list: hardly dearer to find than one
 SAMPLE = 16  # leaves that show whether the tree helps
+
+
+class Best(NamedTuple):
+    """The first edge known of each component to another one."""
+
+    length: np.ndarray  # (components,) squared, infinite if there is none
+    low: np.ndarray  # (components,) its lower end
+    high: np.ndarray  # (components,) its higher end
 
 
 def minimum_spanning_tree(
@@ -46,43 +55,31 @@ def minimum_spanning_tree(
     if n < 2:
         return np.empty((0, 2), dtype=np.int64), np.empty(0)
     tree = build(points)
-    listed = np.full((n, min(LISTED, n - 1)), n)
-    list_lengths = np.full(listed.shape, np.inf)
+    shape = n, min(LISTED, n - 1)
+    lists = Nearest(np.full(shape, n), np.full(shape, np.inf), np.empty(n, dtype=np.bool_))
     sample = _scattered(np.arange(len(tree.node)))[:SAMPLE]
-    visits = _fill_lists(tree, points, sample, listed, list_lengths)
+    visits = _fill_lists(tree, points, sample, lists)
     if len(tree.node) > 4 * SAMPLE and visits * LANES > 0.4 * SAMPLE * WIDTH * n:
         edges, lengths = prim(points, tree, progress)
     else:
         others = np.setdiff1d(np.arange(len(tree.node)), sample)
         for leaves, done in _chunks(others):
-            _fill_lists(tree, points, leaves, listed, list_lengths)
+            _fill_lists(tree, points, leaves, lists)
             if progress is not None:
                 progress(0.5 * done)
-        edges, lengths = _boruvka(tree, points, listed, list_lengths, progress)
+        edges, lengths = _boruvka(tree, points, lists, progress)
     order = np.lexsort((edges[:, 1], edges[:, 0], lengths))
     return edges[order], lengths[order]
 
 
-def _fill_lists(
-    tree: Tree,
-    points: np.ndarray,
-    leaves: np.ndarray,
-    listed: np.ndarray,
-    list_lengths: np.ndarray,
-) -> int:
+def _fill_lists(tree: Tree, points: np.ndarray, leaves: np.ndarray, lists: Nearest) -> int:
     """List the nearest others of the records of some leaves; see `search` for what it returns."""
-    comp = np.arange(len(points))
-    wanted, known = np.ones(len(points), dtype=np.bool_), np.empty(len(points), dtype=np.bool_)
-    common = np.full(len(tree.right), -1)
-    return search(tree, points, leaves, comp, common, wanted, listed, list_lengths, known)
+    alone = Components(np.arange(len(points)), np.full(len(tree.right), -1))
+    return search(tree, points, leaves, alone, np.ones(len(points), dtype=np.bool_), lists)
 
 
 def _boruvka(
-    tree: Tree,
-    points: np.ndarray,
-    listed: np.ndarray,
-    list_lengths: np.ndarray,
-    progress: Progress | None,
+    tree: Tree, points: np.ndarray, lists: Nearest, progress: Progress | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Unite components by the first edge of each until there is one; the edges and lengths.
 
@@ -93,23 +90,24 @@ def _boruvka(
     edges, lengths = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     comp = np.arange(n)
     at = np.zeros(n, dtype=np.int64)  # the candidate's place in the list
-    other, length = listed[:, :1].copy(), list_lengths[:, :1].copy()
     known, wanted = np.ones(n, dtype=np.bool_), np.empty(n, dtype=np.bool_)
+    nearest = Nearest(lists.other[:, :1].copy(), lists.length[:, :1].copy(), known)
     found = 0
     while count > 1:
-        _advance(comp, listed, list_lengths, at, other, length, known)
-        best = _best_edges(comp, count, other, length, known)
-        waiting = _unsettled(comp, other, length, known, *best)
+        _advance(comp, lists, at, nearest)
+        best = Best(np.full(count, np.inf), np.full(count, n), np.full(count, n))
+        _find_best(comp, nearest, best)
+        waiting = _unsettled(comp, nearest, best)
         if 2 * np.count_nonzero(waiting) > count:
             waiting[np.argmax(np.bincount(comp))] = False
-            common = _common_component(tree, comp)
+            components = Components(comp, _common_component(tree, comp))
             leaves = _scattered(_leaves_of(tree, comp, waiting, known))
             for part, _ in _chunks(leaves):
-                _aim(tree, part, comp, waiting, other, length, known, wanted, *best)
-                search(tree, points, part, comp, common, wanted, other, length, known)
-                _collect(tree, part, comp, wanted, other, length, known, *best)
-            waiting = _unsettled(comp, other, length, known, *best)
-        found, count = _unite(waiting, comp, edges, lengths, found, *best)
+                _aim(tree, part, comp, waiting, nearest, wanted, best)
+                search(tree, points, part, components, wanted, nearest)
+                _collect(tree, part, comp, wanted, nearest, best)
+            waiting = _unsettled(comp, nearest, best)
+        found, count = _unite(waiting, comp, best, edges, lengths, found)
         if progress is not None:
             progress(0.5 + 0.5 * found / n)
     return edges, lengths
@@ -149,55 +147,53 @@ def _common_component(tree, comp):
 
 
 @inner()
-def _before(length, a, b, best_length, low, high):
-    """Whether edge (a, b) comes before (low, high)."""
-    if length != best_length:
-        return length < best_length
-    return min(a, b) < low or (min(a, b) == low and max(a, b) < high)
+def _comes_first(r, nearest, best, c):
+    """Whether the candidate of record r comes before the best edge of component c."""
+    x, length = nearest.other[r, 0], nearest.length[r, 0]
+    if length != best.length[c]:
+        return length < best.length[c]
+    low, high = best.low[c], best.high[c]
+    return min(r, x) < low or (min(r, x) == low and max(r, x) < high)
 
 
 @entry()
-def _advance(comp, listed, list_lengths, at, other, length, known):
+def _advance(comp, lists, at, nearest):
     """Move candidates that are in the record's own component by now on in the lists."""
-    m = listed.shape[1]
+    other, length, known = nearest.other, nearest.length, nearest.known
+    m = lists.other.shape[1]
     for r in range(len(comp)):
         if not known[r] or comp[other[r, 0]] != comp[r]:
             continue
         known[r] = False
         while at[r] < m and not known[r]:
-            other[r, 0], length[r, 0] = listed[r, at[r]], list_lengths[r, at[r]]
+            other[r, 0], length[r, 0] = lists.other[r, at[r]], lists.length[r, at[r]]
             known[r] = comp[other[r, 0]] != comp[r]
             at[r] += not known[r]
 
 
 @entry()
-def _best_edges(comp, count, other, length, known):
-    """Length, lower and higher end of each component's first edge known."""
-    n = len(comp)
-    best_length = np.full(count, np.inf)
-    low, high = np.full(count, n), np.full(count, n)
-    for r in range(n):
-        if known[r]:
-            _improve(comp[r], r, other, length, best_length, low, high)
-    return best_length, low, high
+def _find_best(comp, nearest, best):
+    """Give each component the first edge that its records know."""
+    for r in range(len(comp)):
+        if nearest.known[r]:
+            _improve(r, nearest, best, comp[r])
 
 
 @inner()
-def _improve(c, r, other, length, best_length, low, high):
+def _improve(r, nearest, best, c):
     """Give component c the candidate of record r if that comes first."""
-    x = other[r, 0]
-    if _before(length[r, 0], r, x, best_length[c], low[c], high[c]):
-        best_length[c], low[c], high[c] = length[r, 0], min(r, x), max(r, x)
+    if _comes_first(r, nearest, best, c):
+        x = nearest.other[r, 0]
+        best.length[c], best.low[c], best.high[c] = nearest.length[r, 0], min(r, x), max(r, x)
 
 
 @entry()
-def _unsettled(comp, other, length, known, best_length, low, high):
+def _unsettled(comp, nearest, best):
     """Which components may have an edge that comes before the best one known."""
-    waiting = np.zeros(len(low), dtype=np.bool_)
+    waiting = np.zeros(len(best.low), dtype=np.bool_)
     for r in range(len(comp)):
-        c = comp[r]
-        if not known[r] and _before(length[r, 0], r, other[r, 0], best_length[c], low[c], high[c]):
-            waiting[c] = True
+        if not nearest.known[r] and _comes_first(r, nearest, best, comp[r]):
+            waiting[comp[r]] = True
     return waiting
 
 
@@ -212,64 +208,42 @@ def _leaves_of(tree, comp, waiting, known):
 
 
 @entry()
-def _aim(tree, leaves, comp, waiting, other, length, known, wanted, best_length, low, high):
+def _aim(tree, leaves, comp, waiting, nearest, wanted, best):
     """Choose the records that must search and set their limits."""
     for leaf in leaves:
         for r in tree.record[leaf]:
             if r < 0:
                 continue
             c = comp[r]
-            wanted[r] = (
-                waiting[c]
-                and not known[r]
-                and _before(length[r, 0], r, other[r, 0], best_length[c], low[c], high[c])
-            )
+            wanted[r] = waiting[c] and not nearest.known[r] and _comes_first(r, nearest, best, c)
             if wanted[r]:
-                length[r, 0], other[r, 0] = limit_of(r, best_length[c], low[c], high[c])
+                nearest.length[r, 0], nearest.other[r, 0] = limit_of(
+                    r, best.length[c], best.low[c], best.high[c]
+                )
 
 
 @entry()
-def _collect(tree, leaves, comp, wanted, other, length, known, best_length, low, high):
+def _collect(tree, leaves, comp, wanted, nearest, best):
     """Give components the edges that their records have found."""
     for leaf in leaves:
         for r in tree.record[leaf]:
-            if r >= 0 and wanted[r] and known[r]:
-                _improve(comp[r], r, other, length, best_length, low, high)
+            if r >= 0 and wanted[r] and nearest.known[r]:
+                _improve(r, nearest, best, comp[r])
 
 
 @entry()
-def _unite(waiting, comp, edges, lengths, found, best_length, low, high):
+def _unite(waiting, comp, best, edges, lengths, found):
     """Unite each settled component with the one its first edge leads to, and renumber."""
-    count = len(low)
-    root = np.arange(count)
-    for c in range(count):
-        if waiting[c]:
-            continue
-        a, b = _root(root, comp[low[c]]), _root(root, comp[high[c]])
-        if a != b:
-            root[max(a, b)] = min(a, b)
-            edges[found, 0], edges[found, 1] = low[c], high[c]
-            lengths[found] = best_length[c]
+    sets = np.arange(len(best.low))
+    for c in range(len(sets)):
+        if not waiting[c] and unite(sets, comp[best.low[c]], comp[best.high[c]]):
+            edges[found, 0], edges[found, 1] = best.low[c], best.high[c]
+            lengths[found] = best.length[c]
             found += 1
-    number = np.empty(count, dtype=np.int64)
-    left = 0
-    for c in range(count):  # a root is the lowest of its set
-        if root[c] == c:
-            number[c] = left
-            left += 1
-        else:
-            number[c] = number[root[c]]
+    number, count = number_sets(sets)
     for r in range(len(comp)):
         comp[r] = number[comp[r]]
-    return found, left
-
-
-@inner()
-def _root(root, c):
-    while root[c] != c:
-        root[c] = root[root[c]]
-        c = root[c]
-    return c
+    return found, count
 
 
 def cut_edges(edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndarray:

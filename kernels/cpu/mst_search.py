@@ -4,6 +4,8 @@ The records of a leaf walk the tree together: one test of a box serves all of th
 boxes exclude nothing the search is a full scan in tiles.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from llvmlite import ir
 from numba import prange, types
@@ -14,6 +16,21 @@ from .compiled import entry, inner
 from .kdtree import DEPTH, WIDTH
 
 LANES = 16  # records whose distances are computed at once; divides WIDTH
+
+
+class Components(NamedTuple):
+    """The component that each record is in, and all records of a node: -1 if of several."""
+
+    of: np.ndarray  # (n,)
+    common: np.ndarray  # (nodes,)
+
+
+class Nearest(NamedTuple):
+    """What records know of those nearest to them in other components."""
+
+    other: np.ndarray  # (n, m) records in order of distance
+    length: np.ndarray  # (n, m) squared distances to them
+    known: np.ndarray  # (n,) whether the first is there, or only a limit
 
 
 @inner()
@@ -78,8 +95,9 @@ def lane_distances(typing_context, rows, width, target, d, out):
 
 
 @inner()
-def _insert(r, x, distance, other, length):
+def _insert(r, x, distance, nearest):
     """Put record x in its place in the list of record r, if it comes before the last."""
+    other, length = nearest.other, nearest.length
     i = other.shape[1] - 1
     if distance > length[r, i] or (distance == length[r, i] and x >= other[r, i]):
         return False
@@ -101,27 +119,29 @@ def limit_of(r, length, low, high):
 
 
 @inner()
-def _share(records, limits, r, comp, other, length, known):
+def _share(records, limits, r, comp, nearest):
     """Make the edge that record r found the limit of the leaf's seekers in its component."""
+    other, length = nearest.other, nearest.length
     low, high = min(r, other[r, 0]), max(r, other[r, 0])
     for i in range(len(records)):
         s = records[i]
         if limits[i] >= 0.0 and s != r and comp[s] == comp[r]:
             distance, record = limit_of(s, length[r, 0], low, high)
             if distance < length[s, 0] or (distance == length[s, 0] and record < other[s, 0]):
-                other[s, 0], length[s, 0], known[s] = record, distance, False
+                other[s, 0], length[s, 0], nearest.known[s] = record, distance, False
 
 
 @inner()
-def _visit(points, home, to_box, limits, block, leaf, record, comp, other, length, known):
+def _visit(tree, points, home, leaf, to_box, limits, comp, nearest):
     """Put the records of a leaf in the lists of the home leaf's; tell if any list changed.
 
     Also the number of times that distances were computed.
     """
-    d, width = block.shape[1:]
-    m = other.shape[1]
+    d, width = tree.block.shape[1:]
+    record, length = tree.record, nearest.length
+    m = length.shape[1]
     distances = np.empty(LANES)
-    rows = block.ctypes.data + 8 * leaf * d * width
+    rows = tree.block.ctypes.data + 8 * leaf * d * width
     first, out = points.ctypes.data, distances.ctypes.data
     any_changed, visits = False, 0
     for start in range(0, width, LANES):  # outside, for the lanes' values to stay in the cache
@@ -140,21 +160,22 @@ def _visit(points, home, to_box, limits, block, leaf, record, comp, other, lengt
             for p in range(LANES):
                 x = record[leaf, start + p]
                 if distances[p] <= length[r, m - 1] and comp[x] != comp[r]:
-                    changed |= _insert(r, x, distances[p], other, length)
+                    changed |= _insert(r, x, distances[p], nearest)
             if changed:
-                known[r] = any_changed = True
+                nearest.known[r] = any_changed = True
                 if m == 1:
-                    _share(record[home], limits, r, comp, other, length, known)
+                    _share(record[home], limits, r, comp, nearest)
     return any_changed, visits
 
 
 @inner()
-def _search_from(tree, points, home, limits, own, comp, common, other, length, known):
+def _search_from(tree, points, home, limits, own, components, nearest):
     """Search the tree for the records of one leaf that have a limit (others: -1).
 
     A node is skipped if it is all of the seekers' own component, or holds nothing before the
     last entry of any seeker's list. Returns how many times LANES distances were computed.
     """
+    other, length = nearest.other, nearest.length
     m = other.shape[1]
     stack = np.empty(DEPTH, dtype=np.int64)
     bounds = np.empty(DEPTH)
@@ -179,7 +200,7 @@ def _search_from(tree, points, home, limits, own, comp, common, other, length, k
         node, bound = stack[height], bounds[height]
         if bound > farthest or (bound == farthest and tree.lowest[node] >= last):
             continue
-        if common[node] == own or not _block_to_box(
+        if components.common[node] == own or not _block_to_box(
             tree.block, home, tree.box, node, limits, to_box
         ):
             continue
@@ -193,33 +214,24 @@ def _search_from(tree, points, home, limits, own, comp, common, other, length, k
             height += 2
         else:
             changed, scanned = _visit(
-                points,
-                home,
-                to_box,
-                limits,
-                tree.block,
-                tree.leaf[node],
-                tree.record,
-                comp,
-                other,
-                length,
-                known,
+                tree, points, home, tree.leaf[node], to_box, limits, components.of, nearest
             )
             visits += scanned
     return visits
 
 
 @entry(parallel=True)
-def search(tree, points, leaves, comp, common, wanted, other, length, known):
+def search(tree, points, leaves, components, wanted, nearest):
     """Find the wanted records' nearest records of other components, for some leaves.
 
     Parameters
     ----------
-    comp, common : component of each record, and of each node
-    wanted : the records that search
-    other, length : lists of records and squared distances, in order
-        On entry the last one is the limit: only what comes before it is looked for.
-    known : set where a record was found
+    components : Components
+    wanted : bool array of shape (n,)
+        The records that search.
+    nearest : Nearest
+        On entry the last one is the limit: only what comes before it is looked for. `known` is
+        set where a record was found.
 
     Returns
     -------
@@ -235,9 +247,8 @@ def search(tree, points, leaves, comp, common, wanted, other, length, known):
             r = tree.record[leaf, p]
             if r >= 0 and wanted[r]:
                 limits[p] = 0.0
-                own = comp[r] if own == -2 or own == comp[r] else -3  # type: ignore[assignment]
+                mine = components.of[r]
+                own = mine if own == -2 or own == mine else -3  # type: ignore[assignment]
         if own != -2:
-            visits += _search_from(
-                tree, points, leaf, limits, own, comp, common, other, length, known
-            )
+            visits += _search_from(tree, points, leaf, limits, own, components, nearest)
     return visits

@@ -15,8 +15,7 @@ from numba import prange
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from . import boxes, kdtree
-from .boxes import NONE, WIDTH, distances_to_leaf
-from .boxes import least_distances as bound_boxes
+from .boxes import NONE, WIDTH, begin_walk, descend, distances_to_leaf, enter_top, nearest_box
 from .compiled import entry, inner
 from .outer import squared_distance
 
@@ -53,58 +52,42 @@ def nearest_records(
 def _search(tree, points, queries, order, squares, first, ties):
     """Answer some queries, in runs."""
     for run in prange((len(order) + _RUN - 1) // _RUN):
-        levels = len(tree.start) - 1
-        bounds = np.empty((levels, WIDTH))
-        at = np.empty(levels, dtype=np.int64)
-        here = np.empty(WIDTH)
+        walk = begin_walk(tree)
         before = np.int64(0)
         for i in range(run * _RUN, min((run + 1) * _RUN, len(order))):
             q = order[i]
             limit = squared_distance(points, before, queries[q])
-            squares[q], first[q], ties[q] = _nearest(tree, queries[q], limit, bounds, at, here)
+            squares[q], first[q], ties[q] = _nearest(tree, queries[q], limit, walk)
             before = first[q] if ties[q] > 0 else np.int64(0)
 
 
 @inner()
-def _nearest(tree, target, distance, bounds, at, here):
+def _nearest(tree, target, distance, walk):
     """The least distance to a target, its lowest record, and how many records are at it.
 
     Parameters
     ----------
     distance : float
         A squared distance that some record has.
-    bounds, at, here : arrays
-        Room for the search.
     """
     found, count = NONE, 0
-    levels = len(tree.start) - 1
-    level = levels - 1
-    at[level] = tree.start[level]
-    bound_boxes(tree, at[level], target, bounds, level)
+    here = walk.here
+    level = enter_top(tree, walk, target)
     while True:
-        lane, bound = 0, bounds[level, 0]
-        for i in range(1, WIDTH):
-            if bounds[level, i] < bound:
-                lane, bound = i, bounds[level, i]
-        if bound > distance or bound == np.inf:
-            level += 1
-            if level == levels:
-                return distance, found, count
-            continue
-        bounds[level, lane] = np.inf
-        if _all_equal(tree, at[level], lane):
+        level, lane, bound = nearest_box(walk, level, distance)
+        if level == len(walk.at):
+            return distance, found, count
+        block = walk.at[level]
+        if _all_equal(tree, block, lane):
             if bound < distance:
                 distance, found, count = bound, NONE, 0
-            found = min(found, tree.lowest[at[level], lane])
-            count += tree.held[at[level], lane]
+            found = min(found, tree.lowest[block, lane])
+            count += tree.held[block, lane]
             continue
-        below = (at[level] - tree.start[level]) * WIDTH + lane
-        if level > 0:
-            level -= 1
-            at[level] = tree.start[level] + below
-            bound_boxes(tree, at[level], target, bounds, level)
+        level, leaf = descend(tree, walk, level, lane, target)
+        if leaf < 0:
             continue
-        distances_to_leaf(tree, below, target, here)
+        distances_to_leaf(tree, leaf, target, here)
         within = 0  # counting is vectorised, leaving at the first is not
         for i in range(len(here)):
             within += here[i] <= distance
@@ -112,9 +95,9 @@ def _nearest(tree, target, distance, bounds, at, here):
             continue
         for i in range(WIDTH):
             if here[i] < distance:
-                distance, found, count = here[i], tree.record[below, i], 1
+                distance, found, count = here[i], tree.record[leaf, i], 1
             elif here[i] == distance:
-                found = min(found, tree.record[below, i])
+                found = min(found, tree.record[leaf, i])
                 count += 1
 
 

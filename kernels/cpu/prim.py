@@ -4,6 +4,7 @@ It computes each distance once, half as many as a full scan for nearest records.
 """
 
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numba import get_num_threads, prange
@@ -12,6 +13,16 @@ from ..protocol import Progress
 from .compiled import entry, inner
 from .kdtree import WIDTH, Tree
 from .mst_search import LANES, lane_distances
+
+
+class Outside(NamedTuple):
+    """The records outside the tree, close together in blocks, and their edges to the tree."""
+
+    block: np.ndarray  # (blocks, d, WIDTH) values, NaN in empty places
+    record: np.ndarray  # (blocks, WIDTH)
+    other: np.ndarray  # (blocks, WIDTH) end of the shortest edge
+    length: np.ndarray  # (blocks, WIDTH) its squared length
+    least: np.ndarray  # (blocks,) least length in each block
 
 
 def prim(
@@ -23,20 +34,24 @@ def prim(
     place of one that goes.
     """
     n = len(points)
-    block, record = tree.block.copy(), tree.record.copy()
-    other, length = np.full(record.shape, n), np.full(record.shape, np.inf)
-    least = np.full(len(record), np.inf)  # of the lengths of a block
+    shape = tree.record.shape
+    outside = Outside(
+        tree.block.copy(),
+        tree.record.copy(),
+        np.full(shape, n),
+        np.full(shape, np.inf),
+        np.full(len(tree.record), np.inf),
+    )
     edges, lengths = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     found, steps = 0, 16
-    vertex = record[0, 0]
-    _take_out(block, record, other, length, least, 0, n - 1)
+    vertex = outside.record[0, 0]
+    _take_out(outside, 0, n - 1)
     rate = {1: 0.0, get_num_threads(): np.inf}
     while found < n - 1:
         threads = max(rate, key=lambda number: rate[number])
         begun = perf_counter()
         stop = min(found + steps, n - 1)
-        state = (block, record, other, length, least, edges, lengths)
-        vertex = _steps(points, vertex, found, stop, threads, *state)
+        vertex = _steps(points, vertex, found, stop, threads, outside, edges, lengths)
         taken = perf_counter() - begun
         # Threads meet after every vertex, and wait long for each other on a busy machine: use
         # what was faster, and now and then try again what was not.
@@ -51,18 +66,17 @@ def prim(
 
 
 @entry()
-def _steps(
-    points, vertex, found, stop, threads, block, record, other, length, least, edges, lengths
-):
+def _steps(points, vertex, found, stop, threads, outside, edges, lengths):
     """Add vertices to the tree; return the last, whose distances are still to be computed."""
+    record, other, length, least = outside.record, outside.other, outside.length, outside.least
     n = len(points)
     for step in range(found, stop):
         left = n - 1 - step
         blocks = (left + WIDTH - 1) // WIDTH
         if threads == 1:
-            _offer_all(points, vertex, 0, blocks, block, other, length, least)
+            _offer_all(points, vertex, 0, blocks, outside)
         else:
-            _offer_threaded(points, vertex, blocks, threads, block, other, length, least)
+            _offer_threaded(points, vertex, blocks, threads, outside)
         shortest = least[0]
         for b in range(1, blocks):
             shortest = min(shortest, least[b])
@@ -76,20 +90,21 @@ def _steps(
                     low, high, best = i, j, b * WIDTH + p
         edges[step, 0], edges[step, 1], lengths[step] = low, high, shortest
         vertex = record[best // WIDTH, best % WIDTH]
-        _take_out(block, record, other, length, least, best, left - 1)
+        _take_out(outside, best, left - 1)
     return vertex
 
 
 @entry(parallel=True)
-def _offer_threaded(points, vertex, blocks, threads, block, other, length, least):
+def _offer_threaded(points, vertex, blocks, threads, outside):
     for t in prange(threads):
         start, stop = blocks * t // threads, blocks * (t + 1) // threads
-        _offer_all(points, vertex, start, stop, block, other, length, least)
+        _offer_all(points, vertex, start, stop, outside)
 
 
 @inner()
-def _offer_all(points, vertex, start, stop, block, other, length, least):
+def _offer_all(points, vertex, start, stop, outside):
     """Offer the edges to a vertex to the records of some blocks; they take what comes before."""
+    block, other, length, least = outside.block, outside.other, outside.length, outside.least
     d, width = block.shape[1:]
     distances = np.empty(width)
     target, out = points.ctypes.data + 8 * vertex * d, distances.ctypes.data
@@ -111,8 +126,9 @@ def _offer_all(points, vertex, start, stop, block, other, length, least):
 
 
 @entry()
-def _take_out(block, record, other, length, least, place, last):
+def _take_out(outside, place, last):
     """Move the last record to a place and leave the last place empty."""
+    block, record, other, length, least = outside
     b, p = place // WIDTH, place % WIDTH
     c, q = last // WIDTH, last % WIDTH
     for v in range(block.shape[1]):

@@ -7,8 +7,9 @@ import numpy as np
 from numba import prange
 
 from . import boxes
-from .boxes import WIDTH, distances_to_leaf, least_distances
+from .boxes import WIDTH, begin_walk, descend, distances_to_leaf, enter_top
 from .compiled import entry, inner
+from .disjoint_sets import number_sets, unite
 from .outer import squared_distance
 
 _RUN = 32  # records that one thread asks about in a row
@@ -97,44 +98,36 @@ def cheap_pairs(points: np.ndarray, tree: boxes.Boxes, y: np.ndarray) -> np.ndar
 def _search(tree, points, y, most, order, stops, keys):
     """Count the cheap pairs of some records, or write them down if there are keys to fill."""
     for run in prange((len(order) + _RUN - 1) // _RUN):
-        levels = len(tree.start) - 1
-        bounds, here = np.empty((levels, WIDTH)), np.empty(WIDTH)
-        at = np.empty(levels, dtype=np.int64)
+        walk = begin_walk(tree)
         for i in range(run * _RUN, min((run + 1) * _RUN, len(order))):
-            count = _cheap_with(tree, points, y, most, order[i], bounds, at, here, keys, stops[i])
+            count = _cheap_with(tree, points, y, most, order[i], walk, keys, stops[i])
             if len(keys) == 0:
                 stops[i + 1] = count
 
 
 @inner()
-def _cheap_with(tree, points, y, most, record, bounds, at, here, keys, place):
+def _cheap_with(tree, points, y, most, record, walk, keys, place):
     """Count the cheap pairs of a record with higher ones, or write them down from a place on."""
     slack = 1.0 + 2.0**-46
-    levels = len(tree.start) - 1
-    count, level = 0, levels - 1
-    lane = np.zeros(levels, dtype=np.int64)
-    at[level] = tree.start[level]
-    least_distances(tree, at[level], points[record], bounds, level)
-    while level < levels:
+    count, level = 0, enter_top(tree, walk, points[record])
+    lane = np.zeros(len(walk.at), dtype=np.int64)
+    while level < len(lane):
         i = lane[level]
         if i == WIDTH:
             level += 1
             continue
         lane[level] += 1
         # Boxes that are not there hold -inf.
-        if not bounds[level, i] < (y[record] + most[at[level], i]) * slack:
+        if not walk.bounds[level, i] < (y[record] + most[walk.at[level], i]) * slack:
             continue
-        below = (at[level] - tree.start[level]) * WIDTH + i
-        if level > 0:
-            level -= 1
+        level, leaf = descend(tree, walk, level, i, points[record])
+        if leaf < 0:
             lane[level] = 0
-            at[level] = tree.start[level] + below
-            least_distances(tree, at[level], points[record], bounds, level)
             continue
-        distances_to_leaf(tree, below, points[record], here)
+        distances_to_leaf(tree, leaf, points[record], walk.here)
         for j in range(WIDTH):
-            other = tree.record[below, j]
-            if other > record and here[j] < (y[record] + y[other]) * slack:
+            other = tree.record[leaf, j]
+            if other > record and walk.here[j] < (y[record] + y[other]) * slack:
                 if len(keys) > 0:
                     keys[place + count] = record * len(points) + other
                 count += 1
@@ -178,23 +171,5 @@ def components(n, low, high):
     """Number the sets of records that pairs connect; every record has its set's number."""
     above = np.arange(n)
     for p in range(len(low)):
-        a, b = _top(above, low[p]), _top(above, high[p])
-        above[max(a, b)] = min(a, b)
-    number = np.empty(n, dtype=np.int64)
-    count = 0
-    for i in range(n):
-        if above[i] == i:
-            number[i] = count
-            count += 1
-        else:
-            number[i] = number[_top(above, i)]
-    return number
-
-
-@inner()
-def _top(above, i):
-    """The lowest record of a set, with shorter ways to it for the next time."""
-    while above[i] != i:
-        above[i] = above[above[i]]
-        i = above[i]
-    return i
+        unite(above, low[p], high[p])
+    return number_sets(above)[0]

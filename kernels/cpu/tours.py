@@ -17,10 +17,7 @@ _CHUNK = 2**26
 
 
 def hamiltonian_paths(
-    points: Any,
-    tour: str = "insertion",
-    window: int = 50,
-    progress: Progress | None = None,
+    points: Any, tour: str = "insertion", window: int = 50, progress: Progress | None = None
 ) -> np.ndarray:
     """For each record a path through all from there; see `generic.hamiltonian_paths`."""
     matrix = np.ascontiguousarray(to_numpy(points), dtype=np.float64)

@@ -12,8 +12,9 @@ from ..generic.arrays import to_numpy
 from ..generic.ward import gather_extremes
 from ..protocol import Progress
 from .compiled import entry, inner
+from .disjoint_sets import resolve
 from .points import PointSet
-from .ward_tree import add, better, join, merge_lazily, resolve, rise_of_sse, sum_up
+from .ward_tree import add, better, join, merge_lazily, rise_of_sse, sum_up
 
 TINY = 200  # records in a problem that is solved by trying everything, at most
 
@@ -177,11 +178,7 @@ def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) ->
 
 
 def merge_until_k(
-    points: Any,
-    labels: np.ndarray,
-    within: np.ndarray,
-    k: int,
-    progress: Progress | None = None,
+    points: Any, labels: np.ndarray, within: np.ndarray, k: int, progress: Progress | None = None
 ) -> np.ndarray:
     """Merge groups by Ward's method until each has k records; see `generic.merge_until_k`."""
     problems = _Problems(points, within)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..protocol import Progress
 from .compiled import entry, inner
+from .disjoint_sets import resolve
 from .kdtree import DEPTH, WIDTH, Tree, build, distance_to_box, distances_to_block
 from .sums import two_sum
 
@@ -88,13 +89,6 @@ def join(high, low, centroid, size, i, j):
     for v in range(high.shape[1]):
         add(high, low, i, v, high[j, v], low[j, v])
         centroid[i, v] = high[i, v] / size[i]
-
-
-@entry()
-def resolve(into):
-    """Follow mergers to the end; a group is always merged into a lower one."""
-    for r in range(len(into)):
-        into[r] = into[into[r]]
 
 
 @inner()

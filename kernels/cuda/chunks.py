@@ -8,59 +8,71 @@ THREADS-th slot. Loops over variables go in steps of ``blockDim`` instead: with 
 the compiler needed 225 registers for MDAV and not 146, and spilled some for other methods.
 """
 
+from typing import Any, NamedTuple
+
 from numba import cuda
 
 from .arithmetic import add, rounded, squared_distance
 from .team import NONE, THREADS, less
 
 
-@cuda.jit(device=True)
-def nearest_here(columns, record, first, held, target, row, excluded):
-    """Of this thread's slots the record nearest to a target, with its squared distance."""
-    best = target[row, 0]
-    key = NONE
-    for slot in range(first + cuda.threadIdx.x, first + held, THREADS):
-        distance = squared_distance(columns, slot, target, row)
-        if key == NONE or distance <= best:
-            r = record[slot]
-            if r != excluded and less(distance, r, best, key):
-                best = distance
-                key = r
-    return best, key
+class Slots(NamedTuple):
+    """The records that remain, dealt out to the blocks of a team."""
+
+    points: Any  # (n, d) all records, a row each
+    columns: Any  # (d, n) values of the record in each slot
+    record: Any  # (n,) the record in each slot
+    slot_of: Any  # (n,) the slot of each record
+    worth: Any  # (n,) what a method keeps of the record in each slot
+    start: Any  # (blocks + 1,) first slot of each block
+    held: Any  # (blocks,) how many records each block holds
+
+
+def _make_scan(sign):
+    @cuda.jit(device=True)
+    def best_here(slots, first, held, target, row, excluded):
+        best = target[row, 0]
+        key = NONE
+        for slot in range(first + cuda.threadIdx.x, first + held, THREADS):
+            distance = squared_distance(slots.columns, slot, target, row)
+            if sign < 0:
+                distance = -distance
+            if key == NONE or distance <= best:
+                r = slots.record[slot]
+                if r != excluded and less(distance, r, best, key):
+                    best = distance
+                    key = r
+        return best, key
+
+    return best_here
+
+
+# Of this thread's slots the record nearest to a target, with its squared distance; and the one
+# farthest from it, with the least negative distance.
+nearest_here = _make_scan(1)
+farthest_here = _make_scan(-1)
 
 
 @cuda.jit(device=True)
-def farthest_here(columns, record, first, held, target, row, excluded):
-    """Of this thread's slots the record farthest from a target; the least negative distance."""
-    best = target[row, 0]
-    key = NONE
-    for slot in range(first + cuda.threadIdx.x, first + held, THREADS):
-        distance = -squared_distance(columns, slot, target, row)
-        if key == NONE or distance <= best:
-            r = record[slot]
-            if r != excluded and less(distance, r, best, key):
-                best = distance
-                key = r
-    return best, key
-
-
-@cuda.jit(device=True)
-def least_here(worth, record, first, held, nothing):
+def least_here(slots, first, held, nothing):
     """Of this thread's slots the record of least worth; ``nothing`` where there is none."""
     best = nothing
     key = NONE
     for slot in range(first + cuda.threadIdx.x, first + held, THREADS):
-        if key == NONE or worth[slot] <= best:
-            r = record[slot]
-            if less(worth[slot], r, best, key):
-                best = worth[slot]
+        if key == NONE or slots.worth[slot] <= best:
+            r = slots.record[slot]
+            if less(slots.worth[slot], r, best, key):
+                best = slots.worth[slot]
                 key = r
     return best, key
 
 
 @cuda.jit(device=True)
-def take_out(r, first, held, columns, record, slot_of, worth):
-    """Remove record r from the slots of its block; the last record moves to its place."""
+def fill_gap(r, first, held, columns, record, slot_of):
+    """Move the last record that a block holds to the slot of record r; both slots.
+
+    What else is kept of a slot is for the caller to move, and then to wait for all threads.
+    """
     t = cuda.threadIdx.x
     cuda.syncthreads()
     slot = slot_of[r]
@@ -70,9 +82,17 @@ def take_out(r, first, held, columns, record, slot_of, worth):
     for j in range(t, columns.shape[0], cuda.blockDim.x):
         columns[j, slot] = columns[j, last]
     if t == 0:
-        worth[slot] = worth[last]
         record[slot] = moved
         slot_of[moved] = slot
+    return slot, last
+
+
+@cuda.jit(device=True)
+def take_out(r, first, held, slots):
+    """Remove record r from the slots of its block; the last record moves to its place."""
+    slot, last = fill_gap(r, first, held, slots.columns, slots.record, slots.slot_of)
+    if cuda.threadIdx.x == 0:
+        slots.worth[slot] = slots.worth[last]
     cuda.syncthreads()
 
 

@@ -2,7 +2,7 @@
 
 Each is the text of `generic.fixed_size` for a team of blocks (`team.py`) over the records they
 look after (`chunks.py`). A launch goes on until it has looked at about ``budget`` records and
-leaves ``held`` and ``status`` for the next one, so that the host hears of progress.
+leaves ``slots.held`` and ``groups.status`` for the next one, so that the host hears of progress.
 """
 
 from functools import lru_cache
@@ -14,7 +14,7 @@ from .arithmetic import add, product, squared_distance
 from .chunks import add_record, aim_at_centroid, clear, farthest_here, least_here, nearest_here
 from .fixed_steps import make_steps
 from .sums import add_up, begin
-from .team import NONE, THREADS, less, make_team
+from .team import NONE, THREADS, less, make_shared, make_team
 
 # What status holds for each block: groups formed, records left in the team.
 GROUPS, LEFT = range(2)
@@ -25,9 +25,10 @@ SCAN = 1 << 17
 @lru_cache
 def make_kernels(real, cooperative):
     """The kernels for points of type ``real``, a team being the grid or a block."""
-    meet, team_least = make_team(cooperative)
-
-    steps = make_steps(real, cooperative, meet, team_least)
+    team = make_team(cooperative)
+    meet, team_least = team.meet, team.team_least
+    shared_arrays = make_shared(real)
+    steps = make_steps(real, cooperative, team)
     take, take_nearest = steps.take, steps.take_nearest
     belongs, closest_group = steps.belongs, steps.closest_group
 
@@ -55,47 +56,56 @@ def make_kernels(real, cooperative):
                 for part in range(3):
                     add(total, b, j, parts[other, part, j])
 
-    @cuda.jit
-    def mdav(
-        budget, k, points, columns, record, slot_of, worth, near, label, start, held, bases,
-        status, total, own, chosen, target, board, board_keys, lists, list_keys,
-    ):  # fmt: skip
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
+    @cuda.jit(device=True)
+    def open_books(slots, groups):
+        """This block's first slot, records held, first group, groups formed and records left."""
         b = cuda.blockIdx.x
-        first, mine, base = start[b], held[b], bases[b]
-        groups, left = status[b, GROUPS], status[b, LEFT]
+        count, left = groups.status[b, GROUPS], groups.status[b, LEFT]
+        return slots.start[b], slots.held[b], groups.base[b], count, left
+
+    @cuda.jit(device=True)
+    def close_books(held, count, left, slots, groups):
+        """Leave what this block knows for the next launch."""
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            b = cuda.blockIdx.x
+            slots.held[b] = held
+            groups.status[b, GROUPS] = count
+            groups.status[b, LEFT] = left
+
+    @cuda.jit
+    def mdav(budget, k, slots, sums, lists, groups, board):
+        shared = shared_arrays()
+        b = cuda.blockIdx.x
+        first, mine, base, count, left = open_books(slots, groups)
         turn = 0
         r = NONE
         while budget > 0 and left >= 2 * k:
             for half in range(2 if left >= 3 * k else 1):
                 if half == 0:
-                    aim_at_centroid(target, total, b, real(left))
-                    value, key = farthest_here(columns, record, first, mine, target, b, NONE)
+                    aim_at_centroid(sums.target, sums.total, b, real(left))
+                    value, key = farthest_here(slots, first, mine, sums.target, b, NONE)
                 else:
-                    value, key = farthest_here(columns, record, first, mine, points, r, NONE)
-                _, r = team_least(value, key, values, keys, board, board_keys, turn)
+                    value, key = farthest_here(slots, first, mine, slots.points, r, NONE)
+                _, r = team_least(value, key, shared, board, turn)
                 mine = take_nearest(
-                    r, k, base + groups, first, mine, columns, record, slot_of, worth, near, label,
-                    points, total, own, chosen, values, keys, lists, list_keys, turn,
-                )  # fmt: skip
+                    r, k, base + count, first, mine, slots, sums, lists, groups.label, shared, turn
+                )
                 turn = 1 - turn
                 budget -= 2 * (left + SCAN)
-                groups += 1
+                count += 1
                 left -= k
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            held[b] = mine
-            status[b, GROUPS] = groups
-            status[b, LEFT] = left
+        close_books(mine, count, left, slots, groups)
 
     @cuda.jit(device=True)
-    def nearer_to_group(r, first, held, columns, record, worth, points, anew):
+    def nearer_to_group(r, first, held, slots, anew):
         """Bring the distances to a group up to date with its member r; the nearest record."""
+        worth = slots.worth
+        record = slots.record
         best = real(0)
         key = NONE
         for slot in range(first + cuda.threadIdx.x, first + held, THREADS):
-            distance = squared_distance(columns, slot, points, r)
+            distance = squared_distance(slots.columns, slot, slots.points, r)
             if anew or distance < worth[slot]:
                 worth[slot] = distance
             if less(worth[slot], record[slot], best, key):
@@ -104,89 +114,71 @@ def make_kernels(real, cooperative):
         return best, key
 
     @cuda.jit
-    def vmdav(
-        budget, k, gamma, points, columns, record, slot_of, worth, near, label, start, held,
-        bases, status, total, own, chosen, target, board, board_keys, lists, list_keys,
-    ):  # fmt: skip
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
+    def vmdav(budget, k, gamma, slots, sums, lists, groups, board):
+        shared = shared_arrays()
         b = cuda.blockIdx.x
-        first, mine, base = start[b], held[b], bases[b]
-        groups, left = status[b, GROUPS], status[b, LEFT]
+        first, mine, base, count, left = open_books(slots, groups)
         turn = 0
-        if groups == 0:  # the centroid of all records, for good
-            aim_at_centroid(target, total, b, real(left))
+        if count == 0:  # the centroid of all records, for good
+            aim_at_centroid(sums.target, sums.total, b, real(left))
         while budget > 0 and left >= k:
-            value, key = farthest_here(columns, record, first, mine, target, b, NONE)
-            _, e = team_least(value, key, values, keys, board, board_keys, turn)
+            value, key = farthest_here(slots, first, mine, sums.target, b, NONE)
+            _, e = team_least(value, key, shared, board, turn)
             mine = take_nearest(
-                e, k, base + groups, first, mine, columns, record, slot_of, worth, near, label,
-                points, total, own, chosen, values, keys, lists, list_keys, turn,
-            )  # fmt: skip
+                e, k, base + count, first, mine, slots, sums, lists, groups.label, shared, turn
+            )
             turn = 1 - turn
             budget -= 2 * (left + SCAN)
             left -= k
             if k > 1 and left > 0:
                 for c in range(k):
-                    value, key = nearer_to_group(
-                        chosen[b, c], first, mine, columns, record, worth, points, c == 0
-                    )
+                    value, key = nearer_to_group(sums.chosen[b, c], first, mine, slots, c == 0)
             size = k
             while size < 2 * k - 1 and left > 0:
-                d_in, e = team_least(value, key, values, keys, board, board_keys, turn)
+                d_in, e = team_least(value, key, shared, board, turn)
                 turn = 1 - turn
-                value, key = nearest_here(columns, record, first, mine, points, e, e)
-                d_out, other = team_least(value, key, values, keys, board, board_keys, turn)
+                value, key = nearest_here(slots, first, mine, slots.points, e, e)
+                d_out, other = team_least(value, key, shared, board, turn)
                 turn = 1 - turn
                 budget -= 2 * (left + SCAN)
                 # With no other record left, its distance is infinite.
                 if not (gamma > real(0) if other == NONE else d_in <= product(gamma, d_out)):
                     break
-                mine = take(e, base + groups, first, mine, columns, record, slot_of, worth, label)
+                mine = take(e, base + count, first, mine, slots, groups.label)
                 size += 1
                 left -= 1
-                value, key = nearer_to_group(e, first, mine, columns, record, worth, points, False)
-            groups += 1
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            held[b] = mine
-            status[b, GROUPS] = groups
-            status[b, LEFT] = left
+                value, key = nearer_to_group(e, first, mine, slots, False)
+            count += 1
+        close_books(mine, count, left, slots, groups)
 
     @cuda.jit
-    def join_leftovers(
-        k, points, columns, record, slot_of, worth, near, label, start, held, bases, status,
-        total, own, chosen, target, board, board_keys, lists, list_keys, group_total, group_size,
-    ):  # fmt: skip
+    def join_leftovers(k, slots, groups, board):
         """Make a group of the records left if they are enough; else each joins a group.
 
         In index order, the one whose centroid is closest, which moves as records join.
         """
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
-        b = cuda.blockIdx.x
-        first, mine, base = start[b], held[b], bases[b]
-        groups, left = status[b, GROUPS], status[b, LEFT]
+        shared = shared_arrays()
+        first, mine, base, count, left = open_books(slots, groups)
         turn = 0
         if left >= k:
             for slot in range(first + cuda.threadIdx.x, first + mine, THREADS):
-                label[record[slot]] = base + groups
+                groups.label[slots.record[slot]] = base + count
             left = 0
         while left > 0:
             key = NONE
             for slot in range(first + cuda.threadIdx.x, first + mine, THREADS):
-                if key == NONE or record[slot] < key:
-                    key = record[slot]
-            _, r = team_least(real(0), key, values, keys, board, board_keys, turn)
+                if key == NONE or slots.record[slot] < key:
+                    key = slots.record[slot]
+            _, r = team_least(real(0), key, shared, board, turn)
             turn = 1 - turn
-            value, key = closest_group(base, groups, group_total, group_size, points, r)
-            _, g = team_least(value, key, values, keys, board, board_keys, turn)
+            value, key = closest_group(base, count, groups, slots.points, r)
+            _, g = team_least(value, key, shared, board, turn)
             turn = 1 - turn
-            mine = take(r, g, first, mine, columns, record, slot_of, worth, label)
+            mine = take(r, g, first, mine, slots, groups.label)
             if belongs(g):
-                add_record(group_total, g, points, r)
+                add_record(groups.total, g, slots.points, r)
                 if cuda.threadIdx.x == 0:
-                    group_size[g] += 1
+                    groups.size[g] += 1
             cuda.syncthreads()
             left -= 1
 
@@ -194,72 +186,55 @@ def make_kernels(real, cooperative):
         """The two loops that form groups around extreme records, in a way that is given."""
 
         @cuda.jit
-        def centroid(
-            budget, k, points, columns, record, slot_of, worth, near, label, start, held,
-            bases, status, total, own, chosen, target, board, board_keys, lists, list_keys,
-            group_total, group_size,
-        ):  # fmt: skip
-            values = cuda.shared.array(THREADS, real)
-            keys = cuda.shared.array(THREADS, "int64")
+        def centroid(budget, k, slots, sums, lists, groups, board):
+            shared = shared_arrays()
             b = cuda.blockIdx.x
-            first, mine, base = start[b], held[b], bases[b]
-            groups, left = status[b, GROUPS], status[b, LEFT]
+            first, mine, base, count, left = open_books(slots, groups)
             turn = 0
             while budget > 0 and left >= k:
-                aim_at_centroid(target, total, b, real(left))
-                value, key = farthest_here(columns, record, first, mine, target, b, NONE)
-                _, r = team_least(value, key, values, keys, board, board_keys, turn)
+                aim_at_centroid(sums.target, sums.total, b, real(left))
+                value, key = farthest_here(slots, first, mine, sums.target, b, NONE)
+                _, r = team_least(value, key, shared, board, turn)
+                turn = 1 - turn
                 mine, turn = take_group(
-                    r, k, base, groups, first, mine, columns, record, slot_of, worth, near,
-                    label, points, total, own, chosen, target, values, keys, board, board_keys,
-                    lists, list_keys, group_total, group_size, 1 - turn,
-                )  # fmt: skip
+                    r, k, base + count, first, mine, slots, sums, lists, groups, shared, board, turn
+                )
                 budget -= k * (left + SCAN)
-                groups += 1
+                count += 1
                 left -= k
-            cuda.syncthreads()
-            if cuda.threadIdx.x == 0:
-                held[b] = mine
-                status[b, GROUPS] = groups
-                status[b, LEFT] = left
+            close_books(mine, count, left, slots, groups)
 
         @cuda.jit
-        def diameter(
-            budget, k, descending, most, partner, points, columns, record, slot_of,
-            worth, near, label, start, held, bases, status, total, own, chosen, target, board,
-            board_keys, lists, list_keys, group_total, group_size,
-        ):  # fmt: skip
+        def diameter(budget, k, descending, most, partner, slots, sums, lists, groups, board):
             """The worth of a record is how far it is from its partner, negative, or farther.
 
             When a partner leaves, the distance stays as a bound, so only the record that comes
             out first is looked at again. It forms ``most`` groups. No condition of the loop stays
             the same all the time: the compiler would make a copy of it for each such.
             """
-            values = cuda.shared.array(THREADS, real)
-            keys = cuda.shared.array(THREADS, "int64")
+            shared = shared_arrays()
             b = cuda.blockIdx.x
-            first, mine, base = start[b], held[b], bases[b]
-            groups, left = status[b, GROUPS], status[b, LEFT]
+            first, mine, base, count, left = open_books(slots, groups)
             turn = 0
             seed = NONE  # of the first of two groups, while the second is to come
             other = NONE  # its partner, the seed of the second
             look = NONE  # a record to find the farthest from
-            while seed != NONE or look != NONE or (budget > 0 and left >= 2 * k and groups < most):
+            while seed != NONE or look != NONE or (budget > 0 and left >= 2 * k and count < most):
                 begins = seed == NONE
                 value = real(0)
                 r = other
                 if begins or look != NONE:
                     if look == NONE:
-                        value, r = least_here(worth, record, first, mine, real(0))
+                        value, r = least_here(slots, first, mine, real(0))
                     else:
-                        value, r = farthest_here(columns, record, first, mine, points, look, look)
-                    value, r = team_least(value, r, values, keys, board, board_keys, turn)
+                        value, r = farthest_here(slots, first, mine, slots.points, look, look)
+                    value, r = team_least(value, r, shared, board, turn)
                     turn = 1 - turn
                     budget -= left + SCAN
                 if begins and look != NONE:  # its partner had left
                     keeps = not cooperative or look % cuda.gridDim.x == b
                     if keeps and cuda.threadIdx.x == 0:
-                        worth[slot_of[look]] = value
+                        slots.worth[slots.slot_of[look]] = value
                         partner[look] = r
                     cuda.syncthreads()
                     look = NONE
@@ -267,7 +242,7 @@ def make_kernels(real, cooperative):
                 look = NONE
                 if begins:
                     other = partner[r]
-                    if other == NONE or label[other] != NONE:
+                    if other == NONE or groups.label[other] != NONE:
                         look = r
                         continue
                     meet()  # nobody may take a record whose label another still looks up
@@ -275,37 +250,25 @@ def make_kernels(real, cooperative):
                     r = other if descending else r
                     other = pair - r
                 mine, turn = take_group(
-                    r, k, base, groups, first, mine, columns, record, slot_of, worth, near,
-                    label, points, total, own, chosen, target, values, keys, board,
-                    board_keys, lists, list_keys, group_total, group_size, turn,
-                )  # fmt: skip
-                groups += 1
+                    r, k, base + count, first, mine, slots, sums, lists, groups, shared, board, turn
+                )
+                count += 1
                 left -= k
                 budget -= k * (left + SCAN)
                 seed = r if begins else NONE
                 if begins:
                     for c in range(k):
-                        if chosen[b, c] == other:
+                        if sums.chosen[b, c] == other:
                             look = seed
                     cuda.syncthreads()
-            cuda.syncthreads()
-            if cuda.threadIdx.x == 0:
-                held[b] = mine
-                status[b, GROUPS] = groups
-                status[b, LEFT] = left
+            close_books(mine, count, left, slots, groups)
 
         return centroid, diameter
 
     centroid, diameter = make_loops(steps.group_by_centroid)
     centroid_by_seed, diameter_by_seed = make_loops(steps.group_by_seed)
     return SimpleNamespace(
-        sum_up=sum_up,
-        share_sum=share_sum,
-        mdav=mdav,
-        vmdav=vmdav,
-        centroid=centroid,
-        centroid_by_seed=centroid_by_seed,
-        diameter=diameter,
-        diameter_by_seed=diameter_by_seed,
-        join_leftovers=join_leftovers,
-    )
+        sum_up=sum_up, share_sum=share_sum, mdav=mdav, vmdav=vmdav, join_leftovers=join_leftovers,
+        centroid=centroid, centroid_by_seed=centroid_by_seed,
+        diameter=diameter, diameter_by_seed=diameter_by_seed,
+    )  # fmt: skip

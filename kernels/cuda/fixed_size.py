@@ -19,11 +19,14 @@ from array_api_compat import array_namespace
 from ..generic.arrays import to_numpy
 from ..generic.ward import problems
 from ..protocol import Progress
+from .chunks import Slots
 from .fixed_kernels import LEFT, make_kernels
+from .fixed_steps import Groups, Lists, Sums
 from .launching import check_room, launch, real_type, team_blocks
 from .pairwise import farthest_of_each, nearest_of_each
-from .team import NONE
+from .team import NONE, Board
 
+Within = np.ndarray | None  # the problem of each record; None: all are one
 # Bytes of records that one launch may look at: some tenths of a second.
 _BYTES_PER_LAUNCH = 1 << 38
 # A problem of more records than this is worth a launch of its own.
@@ -87,46 +90,64 @@ class _Loop:
         self.label = xp.full((n,), NONE, dtype=xp.int64)
         status = np.zeros((self.blocks, 2), dtype=np.int64)
         status[:, LEFT] = self.sizes
-        self._status = xp.asarray(status)
-        self._state = (
-            *(rows, columns, record, xp.asarray(place), self.worth, empty(n), self.label, start),
-            *(xp.asarray(sizes, copy=True), xp.asarray(bases), self._status),
-            *(total, empty(self.blocks, 3, d), empty(self.blocks, k, dtype=xp.int64)),
-            *(empty(self.blocks, d), empty(2, self.blocks)),
-            *(empty(2, self.blocks, dtype=xp.int64), empty(2, self.blocks, width)),
-            empty(2, self.blocks, width, dtype=xp.int64),
+        self._slots = Slots(
+            points=rows,
+            columns=columns,
+            record=record,
+            slot_of=xp.asarray(place),
+            worth=self.worth,
+            start=start,
+            held=xp.asarray(sizes, copy=True),
         )
-        self._totals = empty(groups, 3, d), empty(groups, dtype=xp.int64)
+        self._sums = Sums(
+            total=total,
+            own=empty(self.blocks, 3, d),
+            chosen=empty(self.blocks, k, dtype=xp.int64),
+            target=empty(self.blocks, d),
+        )
+        self._lists = Lists(
+            near=empty(n),
+            values=empty(2, self.blocks, width),
+            keys=empty(2, self.blocks, width, dtype=xp.int64),
+        )
+        self._groups = Groups(
+            label=self.label,
+            base=xp.asarray(bases),
+            total=empty(groups, 3, d),
+            size=empty(groups, dtype=xp.int64),
+            status=xp.asarray(status),
+        )
+        self._board = Board(empty(2, self.blocks), empty(2, self.blocks, dtype=xp.int64))
 
     def run(
         self,
         name: str,
         *options: Any,
         until: Any,
-        join: bool | None = None,
+        join: bool = False,
         progress: Progress | None = None,
     ) -> np.ndarray:
         """Launch a kernel until so many records are left to each problem.
 
-        If its groups keep their totals, ``join`` tells whether the records left join them.
+        ``join`` tells whether the records left join the groups, which must keep their totals.
 
         Returns
         -------
         int64 array of shape (n,)
             The group of each record; NONE for one that is in none.
         """
-        state = self._state + (self._totals if join is not None else ())
+        kernel = getattr(self._kernels, name)
+        state = self._slots, self._sums, self._lists, self._groups, self._board
         while True:
-            launch(
-                getattr(self._kernels, name), self.blocks, self._budget, self._k, *options, *state
-            )
-            left = to_numpy(self._status)[:, LEFT]
+            launch(kernel, self.blocks, self._budget, self._k, *options, *state)
+            left = to_numpy(self._groups.status)[:, LEFT]
             if progress is not None:
                 progress(1.0 - float(left[0]) / float(self.sizes[0]))
             if not (left > until).any():
                 break
         if join:
-            launch(self._kernels.join_leftovers, self.blocks, self._k, *state)
+            joining = self._slots, self._groups, self._board
+            launch(self._kernels.join_leftovers, self.blocks, self._k, *joining)
         return to_numpy(self.label).copy()
 
 
@@ -152,11 +173,7 @@ def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = 
 
 
 def diameter_groups(
-    points: Any,
-    k: int,
-    gather: str,
-    within: np.ndarray | None = None,
-    progress: Progress | None = None,
+    points: Any, k: int, gather: str, within: Within = None, progress: Progress | None = None
 ) -> np.ndarray:
     """Diameter-based groups; see the generic word."""
 
@@ -167,11 +184,7 @@ def diameter_groups(
 
 
 def centroid_groups(
-    points: Any,
-    k: int,
-    gather: str,
-    within: np.ndarray | None = None,
-    progress: Progress | None = None,
+    points: Any, k: int, gather: str, within: Within = None, progress: Progress | None = None
 ) -> np.ndarray:
     """Centroid-based groups; see the generic word."""
 
@@ -224,7 +237,7 @@ def _diameter(
 
 def _each_problem(
     points: Any,
-    within: np.ndarray | None,
+    within: Within,
     solve: Callable[[Any, list[np.ndarray] | None], np.ndarray],
 ) -> np.ndarray:
     """Labels of each problem's groups, large problems one by one and the small ones at once."""

@@ -16,7 +16,7 @@ from array_api_compat import array_namespace, device
 from ..generic.arrays import to_numpy
 from ..generic.genetic import draws, first_strings
 from ..protocol import Progress
-from .genetic_kernels import DONE, GENERATION, WORD, make_kernels
+from .genetic_kernels import DONE, GENERATION, WORD, Population, Search, make_kernels
 from .launching import check_room, launch, real_type, team_blocks
 from .philox import DRAW_BITS, round_keys
 
@@ -60,18 +60,31 @@ def evolve(
     best = empty(words)
     status = xp.zeros((3,), dtype=xp.int64, device=device(prefix))
     rounds = max(1, _BITS_PER_LAUNCH * blocks // (population * n))
-    state = (
-        *(rounds, n, k, stretch, int(convergence == "average"), generations),
-        *(_threshold(pcross), _threshold(pmut), real(1 + 1e-6 / n)),
-        xp.asarray(round_keys(seed), device=device(prefix)),
-        *(prefix, empty(population, words), children, empty(population, words + 1)),
-        *(empty(*ways), empty(population, -(-blocks // population), 3, dtype=prefix.dtype)),
-        *(empty(population, dtype=prefix.dtype), empty(population), empty(population), best),
-        *(xp.zeros((2,), dtype=prefix.dtype, device=device(prefix)), status),
+    search = Search(
+        n=n,
+        k=k,
+        stretch=stretch,
+        by_mean=int(convergence == "average"),
+        generations=generations,
+        cross_below=_threshold(pcross),
+        flip_below=_threshold(pmut),
+        factor=real(1 + 1e-6 / n),
+        keys=xp.asarray(round_keys(seed), device=device(prefix)),
     )
+    strings_now = Population(
+        strings=empty(population, words),
+        children=children,
+        ahead=empty(population, words + 1),
+        exits=empty(*ways),
+        shares=empty(population, -(-blocks // population), 3, dtype=prefix.dtype),
+        wheel=empty(population, dtype=prefix.dtype),
+        chosen=empty(population),
+        sites=empty(population),
+    )
+    standing = xp.zeros((2,), dtype=prefix.dtype, device=device(prefix))
     kernel = make_kernels(real, blocks > 1).evolve
     while True:
-        launch(kernel, blocks, *state)
+        launch(kernel, blocks, rounds, search, prefix, strings_now, best, standing, status)
         now = to_numpy(status)
         if now[DONE]:
             return np.append(np.flatnonzero(_unpacked(to_numpy(best))[:n]), n)

@@ -12,6 +12,7 @@ and each stretch is walked once more from where the way really comes in.
 
 from functools import lru_cache
 from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from numba import cuda
 
@@ -27,6 +28,33 @@ WORD = 1 << SHIFT
 # than all before. What standing holds: the best fitness, and the one whose standstill is awaited.
 GENERATION, DONE, BETTER = range(3)
 BEST, AWAITED = range(2)
+
+
+class Search(NamedTuple):
+    """The numbers that stay the same in a search."""
+
+    n: Any  # bits of a string
+    k: Any
+    stretch: Any  # bits of a stretch
+    by_mean: Any  # whether the mean fitness is awaited to stand still, else the best
+    generations: Any  # at most
+    cross_below: Any  # a pair crosses whose draw is below this
+    flip_below: Any  # a bit is inverted whose draw is below this
+    factor: Any  # a fitness that has not grown by more stands still
+    keys: Any  # of the draws
+
+
+class Population(NamedTuple):
+    """The strings of a generation, and what is worked out of them."""
+
+    strings: Any  # (population, words) repaired
+    children: Any  # (population, words) not yet repaired
+    ahead: Any  # (population, words + 1) the first word from each on that has a 1
+    exits: Any  # (population, joins, 2k - 1) the way out of a stretch for each way in
+    shares: Any  # (population, shares, 3) parts of the fitness
+    wheel: Any  # (population,) fitness, then its running sum
+    chosen: Any  # (population,) the parent of each child
+    sites: Any  # (population,) where each child crosses
 
 
 @cuda.jit(device=True)
@@ -144,7 +172,7 @@ def mutate(strings, n, flip_below, keys, generation, children):
 @lru_cache
 def make_kernels(real, cooperative):
     """The kernel for sums of type ``real``, the team being the grid or one block."""
-    meet, _ = make_team(cooperative)
+    meet = make_team(cooperative).meet
     unit = real(2.0**-DRAW_BITS)
 
     @cuda.jit(device=True)
@@ -240,11 +268,11 @@ def make_kernels(real, cooperative):
                 sites[i] = whole_below(draw(keys, generation, population + pairs + i // 2), n)
 
     @cuda.jit
-    def evolve(
-        rounds, n, k, stretch, by_mean, generations, cross_below, flip_below, factor, keys,
-        prefix, strings, children, ahead, exits, shares, wheel, chosen, sites, best,
-        standing, status,
-    ):  # fmt: skip
+    def evolve(rounds, search, prefix, population, best, standing, status):
+        n, k, stretch, keys = search.n, search.k, search.stretch, search.keys
+        strings, children = population.strings, population.children
+        ahead, exits = population.ahead, population.exits
+        wheel, chosen, sites = population.wheel, population.chosen, population.sites
         total = cuda.shared.array((THREADS, 3, 1), real)
         for _ in range(rounds):
             generation = status[GENERATION]
@@ -254,16 +282,18 @@ def make_kernels(real, cooperative):
                 cross(strings, chosen, sites, children)
                 meet()
                 repair(children, ahead, exits, n, k, stretch, strings)
-                mutate(strings, n, flip_below, keys, generation, children)
+                mutate(strings, n, search.flip_below, keys, generation, children)
                 meet()
             repair(children, ahead, exits, n, k, stretch, strings)
-            sum_up(strings, prefix, total, shares)
+            sum_up(strings, prefix, total, population.shares)
             if cuda.blockIdx.x == 0:
-                score(shares, total, wheel)
+                score(population.shares, total, wheel)
                 if cuda.threadIdx.x == 0:
-                    judge(by_mean, factor, generations, wheel, standing, status)
+                    judge(
+                        search.by_mean, search.factor, search.generations, wheel, standing, status
+                    )
                 cuda.syncthreads()
-                choose(keys, generation + 1, n, cross_below, wheel, chosen, sites)
+                choose(keys, generation + 1, n, search.cross_below, wheel, chosen, sites)
             meet()
             if status[BETTER] != NONE:
                 for w in range(cuda.grid(1), strings.shape[1], cuda.gridsize(1)):

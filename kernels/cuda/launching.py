@@ -1,6 +1,7 @@
 """Launching kernels where the arrays are: on CuPy's current stream, or in a simulator."""
 
 import warnings
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,29 @@ def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
     stream: Any = 0
     if LAUNCHES is not None:
         LAUNCHES.append((kernel, blocks, arguments))
-    if any(is_cupy_array(x) for x in arguments):
+    if any(is_cupy_array(x) for x in flat(arguments)):
         import cupy
 
         current = cupy.cuda.get_current_stream().ptr
         stream = cuda.external_stream(current) if current else 0
-        arguments = tuple(
-            cuda.as_cuda_array(x, sync=False) if is_cupy_array(x) else x for x in arguments
-        )
+        arguments = tuple(_for_numba(x) for x in arguments)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Grid size")  # few blocks are meant where few are asked
         configured = kernel[blocks, THREADS, stream]
     configured(*arguments)
+
+
+def flat(arguments: Iterable[Any]) -> Iterator[Any]:
+    """Arguments of a kernel, those in named tuples one by one."""
+    for x in arguments:
+        yield from flat(x) if isinstance(x, tuple) else (x,)
+
+
+def _for_numba(x: Any) -> Any:
+    """An argument as Numba takes it: CuPy's arrays without waiting for them."""
+    if isinstance(x, tuple):
+        return type(x)(*map(_for_numba, x))
+    return cuda.as_cuda_array(x, sync=False) if is_cupy_array(x) else x
 
 
 def team_blocks(records: int) -> int:

@@ -16,8 +16,10 @@ from array_api_compat import array_namespace
 
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
+from .chunks import Slots
 from .launching import check_room, launch, real_type, team_blocks
 from .mst_kernels import make_kernels
+from .team import Board
 
 # Bytes that one launch may look at, for about 0.1 s, and what a step costs besides: meeting and
 # reducing, as a number of bytes.
@@ -50,25 +52,22 @@ def minimum_spanning_tree(
     rows = xp.ascontiguousarray(points)
     edges = xp.empty((n - 1,), dtype=xp.int64)
     lengths = xp.empty((n - 1,), dtype=real)
-    state = (
-        rows,
-        xp.ascontiguousarray(xp.take(rows, record, axis=0).T),
-        record,
-        xp.asarray(np.argsort(order)),
-        xp.full((n,), np.inf, dtype=real),
-        xp.full((n,), 2 * n * n, dtype=xp.int64),  # no edge
-        xp.asarray(np.cumsum(sizes) - sizes),
-        xp.asarray(sizes),
-        xp.zeros((blocks,), dtype=xp.int64),
-        edges,
-        lengths,
-        xp.empty((2, blocks), dtype=real),
-        xp.empty((2, blocks), dtype=xp.int64),
+    slots = Slots(
+        points=rows,
+        columns=xp.ascontiguousarray(xp.take(rows, record, axis=0).T),
+        record=record,
+        slot_of=xp.asarray(np.argsort(order)),
+        worth=xp.full((n,), np.inf, dtype=real),
+        start=xp.asarray(np.append(0, np.cumsum(sizes))),
+        held=xp.asarray(sizes),
     )
+    edge = xp.full((n,), 2 * n * n, dtype=xp.int64)  # none yet
+    reached = xp.zeros((blocks,), dtype=xp.int64)
+    board = Board(xp.empty((2, blocks), dtype=real), xp.empty((2, blocks), dtype=xp.int64))
     step = 0
     while step < n - 1:
         last = min(n - 1, step + steps_per_launch((n - step) * (d + 1) * item))
-        launch(kernel, blocks, step, last, *state)
+        launch(kernel, blocks, step, last, slots, edge, reached, edges, lengths, board)
         step = last
         to_numpy(edges[:1])  # waits for the device, so that Ctrl-C need not wait for all
         if progress is not None:

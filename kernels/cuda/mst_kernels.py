@@ -7,45 +7,43 @@ from numba import cuda
 
 from .arithmetic import squared_distance
 from .chunks import take_out
-from .team import NONE, THREADS, less, make_team
+from .team import NONE, THREADS, less, make_shared, make_team
 
 
 @lru_cache
 def make_kernels(real, cooperative):
     """The kernel for points of type ``real``, a team being the grid or a block."""
-    _, team_least = make_team(cooperative)
+    team_least = make_team(cooperative).team_least
+    shared_arrays = make_shared(real)
 
     @cuda.jit
-    def prim(
-        first_step, last_step, points, columns, record, slot_of, length, edge, start, held,
-        reached, edges, lengths, board, board_keys,
-    ):  # fmt: skip
+    def prim(first_step, last_step, slots, edge, reached, edges, lengths, board):
         """Add records to the tree; ``reached`` is the last, whose distances are still to be seen.
 
         Blocks look after the records outside the tree, each with its shortest edge to the tree:
-        squared ``length`` and ``edge``, a number that orders edges by lower, then higher end:
-        2 * (lower * n + higher), and 1 more if the higher end is the one outside. So who is
-        reached can be read from the edge.
+        squared length, the worth of its slot, and ``edge``, a number that orders edges by lower,
+        then higher end: 2 * (lower * n + higher), and 1 more if the higher end is the one
+        outside. So who is reached can be read from the edge.
         """
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
+        shared = shared_arrays()
         b = cuda.blockIdx.x
+        points, length = slots.points, slots.worth
         n = points.shape[0]
-        first = start[b]
-        mine = held[b]
+        first = slots.start[b]
+        mine = slots.held[b]
         v = reached[b]
         for step in range(first_step, last_step):
             if v % cuda.gridDim.x == b:
                 if cuda.threadIdx.x == 0:
-                    edge[slot_of[v]] = edge[first + mine - 1]
-                take_out(v, first, mine, columns, record, slot_of, length)
+                    edge[slots.slot_of[v]] = edge[first + mine - 1]
+                take_out(v, first, mine, slots)
                 mine -= 1
             best = real(0)
             key = NONE
             for slot in range(first + cuda.threadIdx.x, first + mine, THREADS):
-                squared = squared_distance(columns, slot, points, v)
+                squared = squared_distance(slots.columns, slot, points, v)
                 if squared <= length[slot]:
-                    r = record[slot]
+                    r = slots.record[slot]
                     code = 2 * (r * n + v) if r < v else 2 * (v * n + r) + 1
                     if less(squared, code, length[slot], edge[slot]):
                         length[slot] = squared
@@ -54,14 +52,14 @@ def make_kernels(real, cooperative):
                 if shortest and less(length[slot], edge[slot], best, key):
                     best = length[slot]
                     key = edge[slot]
-            best, key = team_least(best, key, values, keys, board, board_keys, step % 2)
+            best, key = team_least(best, key, shared, board, step % 2)
             pair = key // 2
             v = pair // n if key % 2 == 0 else pair % n
             if b == 0 and cuda.threadIdx.x == 0:
                 edges[step] = pair
                 lengths[step] = best
         if cuda.threadIdx.x == 0:
-            held[b] = mine
+            slots.held[b] = mine
             reached[b] = v
 
     return SimpleNamespace(prim=prim)

@@ -33,7 +33,7 @@ from types import SimpleNamespace
 from numba import cuda
 
 from .arithmetic import SIMULATED, product
-from .team import NONE, SIDE, THREADS, block_least
+from .team import NONE, SIDE, THREADS, block_least, make_shared
 
 # Rows and columns of a thread; few in Numba's simulator, where few records must fill many tiles.
 EACH = 2 if SIMULATED else 4
@@ -66,6 +66,7 @@ def place_in_tile():
 @lru_cache
 def make_kernels(real):
     """The kernels for points of type ``real``."""
+    shared_arrays = make_shared(real)
 
     @cuda.jit(device=True)
     def stage(points, first, variable, tile, line):
@@ -180,8 +181,7 @@ def make_kernels(real):
     @cuda.jit
     def merge_lists(sign, first, worths, keys, squares, indices):
         """Write the best of all lists of a row, in order; a block to a row, a thread to a list."""
-        values = cuda.shared.array(THREADS, real)
-        value_keys = cuda.shared.array(THREADS, "int64")
+        shared = shared_arrays()
         t = cuda.threadIdx.x
         row = cuda.blockIdx.x
         place = 0
@@ -191,7 +191,7 @@ def make_kernels(real):
             if t < worths.shape[1] and place < worths.shape[2]:
                 worth = worths[row, t, place]
                 key = keys[row, t, place]
-            best, best_key = block_least(worth, key, values, value_keys)
+            best, best_key = block_least(worth, key, shared)
             if key == best_key:
                 place += 1
             if t == 0:

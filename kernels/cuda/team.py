@@ -5,6 +5,9 @@ launch is cooperative) or a single block (as many problems as blocks). Every thr
 answer, so that all blocks of a team take the same decisions without asking each other.
 """
 
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
 from numba import cuda
 
 from .arithmetic import SIMULATED
@@ -16,6 +19,20 @@ THREADS = SIDE * SIDE
 NONE = -1
 
 
+class Shared(NamedTuple):
+    """Arrays of THREADS in shared memory, where the threads of a block compare what they hold."""
+
+    values: Any
+    keys: Any
+
+
+class Board(NamedTuple):
+    """Where the blocks of a team show each other what they hold, of shape (turns, blocks)."""
+
+    values: Any
+    keys: Any
+
+
 @cuda.jit(device=True)
 def less(value, key, best, best_key):
     """Whether (value, key) comes before the best; keys are not negative, NONE is no best yet."""
@@ -23,12 +40,11 @@ def less(value, key, best, best_key):
 
 
 @cuda.jit(device=True)
-def block_least(value, key, values, keys):
-    """The least (value, key) of all threads of the block; NONE where none has a key.
-
-    ``values`` and ``keys`` are shared arrays of THREADS.
-    """
+def block_least(value, key, shared):
+    """The least (value, key) of all threads of the block; NONE where none has a key."""
     t = cuda.threadIdx.x
+    values = shared.values
+    keys = shared.keys
     cuda.syncthreads()
     values[t] = value
     keys[t] = key
@@ -48,6 +64,18 @@ def block_least(value, key, values, keys):
     return value, key
 
 
+def make_shared(real):
+    """A device function that gives a block its shared arrays for values of type ``real``."""
+
+    @cuda.jit(device=True)
+    def shared_arrays():
+        values = cuda.shared.array(THREADS, real)
+        keys = cuda.shared.array(THREADS, "int64")
+        return Shared(values, keys)
+
+    return shared_arrays
+
+
 def make_team(cooperative):
     """The device functions of a team: of the whole grid, or of a block by itself.
 
@@ -55,10 +83,13 @@ def make_team(cooperative):
     -------
     meet : device function ()
         Wait for the team; what was written before is seen after.
-    team_least : device function (value, key, values, keys, board, board_keys, turn)
-        The least (value, key) of all threads of the team. The board, of shape (2, blocks), is
-        where blocks show theirs; ``turn`` alternates between 0 and 1 from call to call, so that
-        nobody writes what another still reads.
+    show : device function (value, key, shared, board, turn)
+        The least (value, key) of all threads of the block, put on the board.
+    read : device function (value, key, shared, board, turn)
+        The least (value, key) on the board after a meeting; without a board what is given.
+    team_least : device function (value, key, shared, board, turn)
+        The least (value, key) of all threads of the team. ``turn`` alternates between 0 and 1
+        from call to call, so that nobody writes what another still reads.
     """
     if cooperative:
 
@@ -67,19 +98,28 @@ def make_team(cooperative):
             cuda.cg.this_grid().sync()
 
         @cuda.jit(device=True)
-        def team_least(value, key, values, keys, board, board_keys, turn):
-            value, key = block_least(value, key, values, keys)
+        def show(value, key, shared, board, turn):
+            value, key = block_least(value, key, shared)
             if cuda.threadIdx.x == 0:
-                board[turn, cuda.blockIdx.x] = value
-                board_keys[turn, cuda.blockIdx.x] = key
-            meet()
+                board.values[turn, cuda.blockIdx.x] = value
+                board.keys[turn, cuda.blockIdx.x] = key
+            return value, key
+
+        @cuda.jit(device=True)
+        def read(value, key, shared, board, turn):
             key = NONE
             for b in range(cuda.threadIdx.x, cuda.gridDim.x, THREADS):
-                other = board_keys[turn, b]
-                if other != NONE and less(board[turn, b], other, value, key):
-                    value = board[turn, b]
+                other = board.keys[turn, b]
+                if other != NONE and less(board.values[turn, b], other, value, key):
+                    value = board.values[turn, b]
                     key = other
-            return block_least(value, key, values, keys)
+            return block_least(value, key, shared)
+
+        @cuda.jit(device=True)
+        def team_least(value, key, shared, board, turn):
+            value, key = show(value, key, shared, board, turn)
+            meet()
+            return read(value, key, shared, board, turn)
 
     else:
 
@@ -88,7 +128,15 @@ def make_team(cooperative):
             cuda.syncthreads()
 
         @cuda.jit(device=True)
-        def team_least(value, key, values, keys, board, board_keys, turn):
-            return block_least(value, key, values, keys)
+        def show(value, key, shared, board, turn):
+            return block_least(value, key, shared)
 
-    return meet, team_least
+        @cuda.jit(device=True)
+        def read(value, key, shared, board, turn):
+            return value, key
+
+        @cuda.jit(device=True)
+        def team_least(value, key, shared, board, turn):
+            return block_least(value, key, shared)
+
+    return SimpleNamespace(meet=meet, show=show, read=read, team_least=team_least)

@@ -19,12 +19,13 @@ from types import SimpleNamespace
 
 from numba import cuda
 
-from .team import NONE, THREADS, block_least, less
+from .team import NONE, THREADS, block_least, less, make_shared
 
 
 @lru_cache
 def make_kernels(real):
     """The kernels for lengths of type ``real``."""
+    shared_arrays = make_shared(real)
 
     @cuda.jit
     def take_roots(squares):
@@ -50,8 +51,7 @@ def make_kernels(real):
     @cuda.jit
     def insert_farthest(lengths, first, last, tours, edges, distances):
         """Take into tours of ``first`` records the farthest ones until they hold ``last``."""
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
+        shared = shared_arrays()
         b = cuda.blockIdx.x
         thread = cuda.threadIdx.x
         n = lengths.shape[0]
@@ -62,7 +62,7 @@ def make_kernels(real):
                 reach = -distances[b, q]
                 farthest = q
         for t in range(first, last):
-            _, record = block_least(reach, farthest, values, keys)
+            _, record = block_least(reach, farthest, shared)
             least = real(0)
             after = NONE
             for p in range(thread, t, THREADS):
@@ -72,7 +72,7 @@ def make_kernels(real):
                 if less(longer, p, least, after):
                     least = longer
                     after = p
-            _, after = block_least(least, after, values, keys)
+            _, after = block_least(least, after, shared)
             farthest = NONE
             for q in range(thread, n, THREADS):
                 distance = min(distances[b, q], lengths[record, q])
@@ -90,8 +90,7 @@ def make_kernels(real):
     @cuda.jit
     def go_to_nearest(lengths, first, last, tours, distances):
         """Lead tours of ``first`` records on to the nearest ones until they hold ``last``."""
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
+        shared = shared_arrays()
         b = cuda.blockIdx.x
         n = lengths.shape[0]
         record = tours[b, first - 1]
@@ -102,7 +101,7 @@ def make_kernels(real):
                 if distances[b, q] >= real(0) and less(lengths[record, q], q, least, nearest):
                     least = lengths[record, q]
                     nearest = q
-            _, record = block_least(least, nearest, values, keys)
+            _, record = block_least(least, nearest, shared)
             if record == nearest:
                 distances[b, record] = real(-1)
                 tours[b, t] = record
@@ -112,8 +111,7 @@ def make_kernels(real):
     @cuda.jit
     def reverse_stretches(lengths, first, last, tours, window):
         """A sweep of 2-opt along the tours, at the places from ``first`` to ``last`` - 1."""
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
+        shared = shared_arrays()
         b = cuda.blockIdx.x
         thread = cuda.threadIdx.x
         for i in range(first, last):
@@ -130,7 +128,7 @@ def make_kernels(real):
                 if less(-gain, p, loss, end):
                     loss = -gain
                     end = p
-            _, end = block_least(loss, end, values, keys)
+            _, end = block_least(loss, end, shared)
             for s in range(thread, (end - i) // 2, THREADS):
                 moved = tours[b, start + s]
                 tours[b, start + s] = tours[b, end - s]

@@ -22,10 +22,7 @@ WORK = 2**29
 
 
 def hamiltonian_paths(
-    points: Any,
-    tour: str = "insertion",
-    window: int = 50,
-    progress: Progress | None = None,
+    points: Any, tour: str = "insertion", window: int = 50, progress: Progress | None = None
 ) -> np.ndarray:
     """For each record a path through all from there; see `generic.hamiltonian_paths`."""
     n = points.shape[0]

@@ -19,8 +19,8 @@ from ..protocol import Progress
 from .launching import check_room, launch, real_type, team_blocks
 from .mst import steps_per_launch
 from .pairwise_kernels import TILE
-from .team import THREADS
-from .ward_kernels import CHANGED, make_kernels, make_start_kernels
+from .team import THREADS, Board
+from .ward_kernels import CHANGED, GroupSlots, GroupSums, make_kernels, make_start_kernels
 
 # A problem of more records than this gets a launch of its own.
 LARGE = 4 * THREADS
@@ -30,11 +30,7 @@ BLOCKS = 256
 
 
 def merge_until_k(
-    points: Any,
-    labels: np.ndarray,
-    within: np.ndarray,
-    k: int,
-    progress: Progress | None = None,
+    points: Any, labels: np.ndarray, within: np.ndarray, k: int, progress: Progress | None = None
 ) -> np.ndarray:
     """Merge groups by Ward's method until each has k records; see the generic word."""
     points = array_namespace(points).ascontiguousarray(points)
@@ -98,38 +94,37 @@ def _merge(
     def empty(*shape: int, dtype: Any = real) -> Any:
         return xp.empty(shape, dtype=dtype)
 
-    group, slot_of = xp.asarray(order), xp.asarray(np.argsort(order))
-    total, columns, size = empty(m, 3, d + 1), empty(d, m), empty(m)
-    distance = xp.full((m,), -1, dtype=real)
-    near = xp.full((m,), CHANGED, dtype=xp.int64)
+    slots = GroupSlots(
+        columns=empty(d, m),
+        size=empty(m),
+        group=xp.asarray(order),
+        slot_of=xp.asarray(np.argsort(order)),
+        distance=xp.full((m,), -1, dtype=real),
+        near=xp.full((m,), CHANGED, dtype=xp.int64),
+        start=xp.asarray(np.cumsum(held) - held),
+        held=xp.asarray(held),
+    )
+    sums = GroupSums(empty(m, 3, d + 1), empty(blocks, 3, d + 1), empty(blocks, d))
+    board = Board(empty(4, blocks), empty(4, blocks, dtype=xp.int64))
     into = xp.arange(m, dtype=xp.int64)
     left = xp.asarray(small, copy=True)
     start = make_start_kernels(real)
     launch(
         start.sum_up, min(BLOCKS, -(-m * d // THREADS)),
-        points, xp.asarray(records), xp.asarray(np.append(begin, len(records))), slot_of,
-        total, columns, size,
+        points, xp.asarray(records), xp.asarray(np.append(begin, len(records))), slots, sums.total,
     )  # fmt: skip
     if len(starts) == 1 and small[0]:
         tiles = -(-m // TILE)
         rows = max(BLOCKS, WORK // (TILE * m * d))
         for first in range(0, tiles, rows):
-            launch(
-                start.find_first, min(rows, tiles - first),
-                first, k, columns, size, group, distance, near,
-            )  # fmt: skip
-            to_numpy(near[:1])  # waits for the device, so that Ctrl-C need not wait for all
+            launch(start.find_first, min(rows, tiles - first), first, k, slots)
+            to_numpy(slots.near[:1])  # waits for the device, so that Ctrl-C need not wait for all
             tell(0.25 * first / tiles)
-    state = (
-        *(total, empty(blocks, 3, d + 1), empty(blocks, d), columns, size, distance, near),
-        *(group, slot_of, into, xp.asarray(np.cumsum(held) - held), xp.asarray(held), left),
-        *(empty(4, blocks), empty(4, blocks, dtype=xp.int64)),
-    )
     kernel = make_kernels(real, team > 1).merge
     steps = steps_per_launch(m * (d + 3) * item)
     while (now := to_numpy(left)).any():
         tell(1.0 - 0.75 * float(now.sum()) / float(small.sum()))
-        launch(kernel, blocks, steps, k, *state)
+        launch(kernel, blocks, steps, k, slots, sums, into, left, board)
     names = to_numpy(into)
     while not np.array_equal(names, further := names[names]):
         names = further

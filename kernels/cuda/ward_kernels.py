@@ -12,15 +12,38 @@ in the order of lowest records.
 
 from functools import lru_cache
 from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from numba import cuda
 
 from .arithmetic import add, product, rounded, squared_distance
+from .chunks import fill_gap
 from .pairwise_kernels import EACH, TILE, place_in_tile, remainder
-from .team import NONE, SIDE, THREADS, block_least, less, make_team
+from .team import NONE, SIDE, THREADS, less, make_shared, make_team
 
 # What ``near`` holds, besides a group: the group that was near has changed; NONE: no pair at all.
 CHANGED = -2
+
+
+class GroupSlots(NamedTuple):
+    """The groups that there are, dealt out to the blocks of a team, and the pair each keeps."""
+
+    columns: Any  # (d, groups) centroid of the group in each slot
+    size: Any  # (groups,) its records
+    group: Any  # (groups,) the group in each slot
+    slot_of: Any  # (groups,) the slot of each group
+    distance: Any  # (groups,) rise of SSE if it is merged with its nearest group
+    near: Any  # (groups,) that group
+    start: Any  # (blocks,) first slot of each block
+    held: Any  # (blocks,) how many groups each block holds
+
+
+class GroupSums(NamedTuple):
+    """Sums of the groups' records; the last column of a total counts them."""
+
+    total: Any  # (groups, 3, d + 1)
+    own: Any  # (blocks, 3, d + 1) of the group last dealt with
+    target: Any  # (blocks, d) its centroid
 
 
 @cuda.jit(device=True)
@@ -47,33 +70,26 @@ def pair_key(group, near, groups):
 
 
 @cuda.jit(device=True)
-def offer(slot, distance, near, group, best, key, groups):
+def offer(slot, slots, best, key, groups):
     """The pair kept in a slot if it comes before the best; a group that must look before both."""
-    if near[slot] != NONE and (key == NONE or distance[slot] <= best):
-        g = group[slot]
-        code = g if near[slot] == CHANGED else pair_key(g, near[slot], groups)
+    distance = slots.distance
+    near = slots.near[slot]
+    if near != NONE and (key == NONE or distance[slot] <= best):
+        g = slots.group[slot]
+        code = g if near == CHANGED else pair_key(g, near, groups)
         if less(distance[slot], code, best, key):
             return distance[slot], code
     return best, key
 
 
 @cuda.jit(device=True)
-def leave(j, first, held, columns, size, distance, near, group, slot_of):
+def leave(j, first, held, slots):
     """Remove group j from the slots of its block; the last group moves to its place."""
-    t = cuda.threadIdx.x
-    cuda.syncthreads()
-    slot = slot_of[j]
-    last = first + held - 1
-    moved = group[last]
-    cuda.syncthreads()
-    for v in range(t, columns.shape[0], THREADS):
-        columns[v, slot] = columns[v, last]
-    if t == 0:
-        size[slot] = size[last]
-        distance[slot] = distance[last]
-        near[slot] = near[last]
-        group[slot] = moved
-        slot_of[moved] = slot
+    slot, last = fill_gap(j, first, held, slots.columns, slots.group, slots.slot_of)
+    if cuda.threadIdx.x == 0:
+        slots.size[slot] = slots.size[last]
+        slots.distance[slot] = slots.distance[last]
+        slots.near[slot] = slots.near[last]
     cuda.syncthreads()
 
 
@@ -82,24 +98,24 @@ def make_start_kernels(real):
     """The kernels that prepare groups of points of type ``real``."""
 
     @cuda.jit
-    def sum_up(points, member, begin, slot_of, total, columns, size):
+    def sum_up(points, member, begin, slots, total):
         """Totals, centroids and sizes of groups; ``member[begin[g]:begin[g + 1]]`` are in g.
 
         The last column of a total counts the records.
         """
         d = points.shape[1]
-        for e in range(cuda.grid(1), slot_of.shape[0] * d, cuda.gridsize(1)):
+        for e in range(cuda.grid(1), slots.size.shape[0] * d, cuda.gridsize(1)):
             g = e // d
             v = e % d
-            slot = slot_of[g]
+            slot = slots.slot_of[g]
             count = real(begin[g + 1] - begin[g])
             for part in range(3):
                 total[g, part, v] = real(0)
             for m in range(begin[g], begin[g + 1]):
                 add(total, g, v, points[member[m], v])
-            columns[v, slot] = rounded(total, g, v) / count
+            slots.columns[v, slot] = rounded(total, g, v) / count
             if v == 0:
-                size[slot] = count
+                slots.size[slot] = count
                 total[g, 0, d] = count
                 total[g, 1, d] = real(0)
                 total[g, 2, d] = real(0)
@@ -116,7 +132,7 @@ def make_start_kernels(real):
                 tile[y, x + i * SIDE] = real(0)
 
     @cuda.jit
-    def find_first(first, k, columns, size, group, distance, near):
+    def find_first(first, k, slots):
         """The pair that each group keeps at first; a block compares TILE groups with all.
 
         Tiles and threads as in `pairwise_kernels`: arithmetic bounds it.
@@ -129,6 +145,7 @@ def make_start_kernels(real):
         best = cuda.local.array(EACH, real)
         key = cuda.local.array(EACH, "int64")
         x, y = place_in_tile()
+        columns, size, group = slots.columns, slots.size, slots.group
         d, groups = columns.shape
         row = (first + cuda.blockIdx.x) * TILE
         enough = real(k)
@@ -174,8 +191,8 @@ def make_start_kernels(real):
                     if keys[p] != NONE and less(values[p], keys[p], best[i], key[i]):
                         best[i] = values[p]
                         key[i] = keys[p]
-                distance[slot] = best[i]
-                near[slot] = key[i] - groups if key[i] >= groups else key[i]
+                slots.distance[slot] = best[i]
+                slots.near[slot] = key[i] - groups if key[i] >= groups else key[i]
 
     return SimpleNamespace(sum_up=sum_up, find_first=find_first)
 
@@ -183,7 +200,9 @@ def make_start_kernels(real):
 @lru_cache
 def make_kernels(real, cooperative):
     """The kernel of the mergers for points of type ``real``, a team being the grid or a block."""
-    meet, team_least = make_team(cooperative)
+    team = make_team(cooperative)
+    meet, show, read, team_least = team.meet, team.show, team.read, team.team_least
+    shared_arrays = make_shared(real)
 
     @cuda.jit(device=True)
     def belongs(g):
@@ -191,37 +210,15 @@ def make_kernels(real, cooperative):
         return not cooperative or g % cuda.gridDim.x == cuda.blockIdx.x
 
     @cuda.jit(device=True)
-    def show(value, key, values, keys, board, board_keys, row):
-        """The least (value, key) of the block; put on the board."""
-        value, key = block_least(value, key, values, keys)
-        if cooperative and cuda.threadIdx.x == 0:
-            board[row, cuda.blockIdx.x] = value
-            board_keys[row, cuda.blockIdx.x] = key
-        return value, key
-
-    @cuda.jit(device=True)
-    def read(value, key, values, keys, board, board_keys, row):
-        """The least (value, key) of the team, from the board after a meeting."""
-        if not cooperative:
-            return value, key
-        key = NONE
-        for b in range(cuda.threadIdx.x, cuda.gridDim.x, THREADS):
-            other = board_keys[row, b]
-            if other != NONE and less(board[row, b], other, value, key):
-                value = board[row, b]
-                key = other
-        return block_least(value, key, values, keys)
-
-    @cuda.jit(device=True)
-    def settle(last, total, own):
+    def settle(last, sums):
         """Write down the total of the group that was last dealt with, if it is this block's."""
         if last != NONE and belongs(last):
-            for v in range(cuda.threadIdx.x, total.shape[2], THREADS):
+            for v in range(cuda.threadIdx.x, sums.total.shape[2], THREADS):
                 for part in range(3):
-                    total[last, part, v] = own[cuda.blockIdx.x, part, v]
+                    sums.total[last, part, v] = sums.own[cuda.blockIdx.x, part, v]
 
     @cuda.jit(device=True)
-    def add_up(i, j, last, total, own):
+    def add_up(i, j, last, sums):
         """Make ``own`` the total of groups i and j together, or of group i if j is i.
 
         Each block has in ``own`` the total of the group last dealt with. The block that looks
@@ -229,8 +226,9 @@ def make_kernels(real, cooperative):
         in this step.
         """
         b = cuda.blockIdx.x
+        total, own = sums.total, sums.own
         if i != last and j != last:
-            settle(last, total, own)
+            settle(last, sums)
             for v in range(cuda.threadIdx.x, total.shape[2], THREADS):
                 for part in range(3):
                     own[b, part, v] = total[i, part, v]
@@ -241,33 +239,31 @@ def make_kernels(real, cooperative):
                     add(own, b, v, total[other, part, v])
 
     @cuda.jit
-    def merge(
-        steps, k, total, own, target, columns, size, distance, near, group, slot_of, into,
-        start, held, left, board, board_keys,
-    ):  # fmt: skip
+    def merge(steps, k, slots, sums, into, left, board):
         """Merge first pairs until no group has fewer than k records, in so many steps at most.
 
         A step deals with one group, i: merged with j, or by itself if it must look again. All
         groups are compared with it, and in the same pass the first pair of the others is found,
         so that blocks meet once a step.
         """
-        values = cuda.shared.array(THREADS, real)
-        keys = cuda.shared.array(THREADS, "int64")
+        shared = shared_arrays()
+        columns, size, group, near = slots.columns, slots.size, slots.group, slots.near
+        total, own, target = sums.total, sums.own, sums.target
         t = cuda.threadIdx.x
         b = cuda.blockIdx.x
         enough = real(k)
-        groups = slot_of.shape[0]
+        groups = size.shape[0]
         counts = total.shape[2] - 1
-        first = start[b]
-        mine = held[b]
+        first = slots.start[b]
+        mine = slots.held[b]
         small = left[b]
         last = NONE
         last_count = enough
         value = enough
         key = NONE
         for slot in range(first + t, first + mine, THREADS):
-            value, key = offer(slot, distance, near, group, value, key, groups)
-        value, key = team_least(value, key, values, keys, board, board_keys, 0)
+            value, key = offer(slot, slots, value, key, groups)
+        value, key = team_least(value, key, shared, board, 0)
         for step in range(1, steps + 1):
             if small == 0 or key == NONE:
                 break
@@ -280,12 +276,12 @@ def make_kernels(real, cooperative):
                 count += other
                 small += 1 if count < enough else 0
                 if belongs(j):
-                    leave(j, first, mine, columns, size, distance, near, group, slot_of)
+                    leave(j, first, mine, slots)
                     mine -= 1
                     if t == 0:
                         into[j] = i
-            add_up(i, j, last, total, own)
-            at = slot_of[i] if belongs(i) else NONE
+            add_up(i, j, last, sums)
+            at = slots.slot_of[i] if belongs(i) else NONE
             for v in range(t, counts, THREADS):
                 target[b, v] = rounded(own, b, v) / count
                 if at != NONE:
@@ -311,17 +307,17 @@ def make_kernels(real, cooperative):
                             best_key = code
                 if i != j and (near[slot] == i or near[slot] == j):
                     near[slot] = CHANGED
-                value, key = offer(slot, distance, near, group, value, key, groups)
+                value, key = offer(slot, slots, value, key, groups)
             row = step % 2 * 2
-            best, best_key = show(best, best_key, values, keys, board, board_keys, row)
-            value, key = show(value, key, values, keys, board, board_keys, row + 1)
+            best, best_key = show(best, best_key, shared, board, row)
+            value, key = show(value, key, shared, board, row + 1)
             meet()
-            best, best_key = read(best, best_key, values, keys, board, board_keys, row)
-            value, key = read(value, key, values, keys, board, board_keys, row + 1)
+            best, best_key = read(best, best_key, shared, board, row)
+            value, key = read(value, key, shared, board, row + 1)
             if best_key >= groups:
                 best_key -= groups
             if at != NONE and t == 0:
-                distance[at] = best
+                slots.distance[at] = best
                 near[at] = best_key
             if best_key != NONE:
                 code = pair_key(i, best_key, groups)
@@ -330,9 +326,9 @@ def make_kernels(real, cooperative):
                     key = code
             last = i
             last_count = count
-        settle(last, total, own)
+        settle(last, sums)
         if t == 0:
-            held[b] = mine
+            slots.held[b] = mine
             left[b] = small
 
     return SimpleNamespace(merge=merge)

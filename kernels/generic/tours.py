@@ -17,10 +17,7 @@ _BATCH = 2**17
 
 
 def hamiltonian_paths(
-    points: Any,
-    tour: str = "insertion",
-    window: int = 50,
-    progress: Progress | None = None,
+    points: Any, tour: str = "insertion", window: int = 50, progress: Progress | None = None
 ) -> np.ndarray:
     """A path from each record, all grown side by side; see `Engine.hamiltonian_paths`."""
     xp = array_namespace(points)

@@ -46,11 +46,7 @@ def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) ->
 
 
 def merge_until_k(
-    points: Any,
-    labels: np.ndarray,
-    within: np.ndarray,
-    k: int,
-    progress: Progress | None = None,
+    points: Any, labels: np.ndarray, within: np.ndarray, k: int, progress: Progress | None = None
 ) -> np.ndarray:
     """Merge groups by Ward's method; see `Engine.merge_until_k`.
 

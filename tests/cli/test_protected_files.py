@@ -269,7 +269,8 @@ def test_check(k, code):
     assert done.returncode == code
     assert done.stdout.startswith("FAIL" if code else "PASS")
     if code:
-        assert "2 of 5 records share a, b with fewer than 2 others, in 1 of 2 groups" in done.stdout.replace("\n", " ")
+        shown = done.stdout.replace("\n", " ")
+        assert "2 of 5 records share a, b with fewer than 2 others, in 1 of 2 groups" in shown
 
 
 def test_check_of_other_files_and_bad_questions():
