@@ -1,4 +1,4 @@
-"""The documentation site: `make docs` builds it, without a network, warnings as errors."""
+"""Settings of the documentation site. `make docs` builds it offline, with warnings as errors."""
 
 import shutil
 import sys
@@ -22,7 +22,7 @@ exclude_patterns = ["generated/*.md"]
 default_role = "py:obj"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the docstrings have them
+autodoc_typehints = "none"  # the docstrings contain the types
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -34,7 +34,7 @@ nb_execution_timeout = 240
 nb_execution_show_tb = True
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # nothing from the network
-# Result files begin their sections where their programs do.
+# The heading levels of result files are those of the programs that wrote them.
 suppress_warnings = ["myst.header"]
 
 html_theme = "pydata_sphinx_theme"
@@ -42,7 +42,7 @@ html_title = "microagg_gpu"
 html_math_renderer = "mathml"
 html_static_path = ["style.css"]
 html_css_files = ["style.css"]
-# Pages without others below them have nothing to show at the side.
+# Pages without subpages need no sidebar.
 html_sidebars = {name: [] for name in ("tour", "choose", "methods", "lowest", "contribute")}
 html_copy_source = False
 html_show_sourcelink = False
@@ -60,7 +60,7 @@ html_theme_options = {
 
 
 def _mathml(self, node, block: bool) -> None:
-    """Formulas as MathML, by docutils: browsers draw it without a script."""
+    """Formulas as MathML (by docutils), which browsers draw without a script."""
     try:
         text = tex2mathml(node.astext(), as_block=block)
     except MathError as error:
@@ -71,7 +71,7 @@ def _mathml(self, node, block: bool) -> None:
 
 
 def setup(app) -> None:
-    """What is made anew in each build, and how formulas are written."""
+    """Register the formulas, and generate the parts of the site that depend on the code."""
     app.add_html_math_renderer(
         "mathml",
         inline_renderers=(lambda self, node: _mathml(self, node, False), None),
@@ -81,11 +81,11 @@ def setup(app) -> None:
     import figures
     import generate
 
-    made = HERE / "generated"
-    made.mkdir(exist_ok=True)
-    generate.write(made)
-    figures.draw(made)
-    # Sphinx reads nothing outside of its folder. Times of files are kept: only new ones run again.
+    generated = HERE / "generated"
+    generated.mkdir(exist_ok=True)
+    generate.write(generated)
+    figures.draw(generated)
+    # Sphinx reads only its own folder. Copies keep their times, so that only changed files rerun.
     for source in ("notebooks", "benchmarks/results"):
         copies = HERE / Path(source).name
         shutil.rmtree(copies, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The pictures of the methods page, drawn from what the library returns on small examples.
+"""The pictures of the methods page: results of the library on small examples.
 
 python docs/figures.py FOLDER
 """
@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from microagg_gpu import METHODS, datasets, measures, microaggregate
-from microagg_gpu.kernels import cpu
+from microagg_gpu.kernels import cpu, engine_for
 from microagg_gpu.methods.axes import first_component_weights
 from microagg_gpu.methods.path import path_order
 from microagg_gpu.methods.tsp import path_counts
 
-# Okabe and Ito's colours, which the colour-blind tell apart; outlines say the same without them.
+# Okabe and Ito's colours, safe for colour-blind readers; the outlines show the groups as well.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7a6a00")
 DARK, PALE = "#222222", "#9a9a9a"
 K = 4
@@ -41,7 +41,7 @@ def draw(folder: Path) -> None:
 
 
 def standardized() -> np.ndarray:
-    """Records of two variables: clusters of several sizes, and some records in between."""
+    """Records with two variables: clusters of several sizes, and some records in between."""
     data = datasets.clusters(7, 2, 0.13, 4, 9, seed=8)
     return (data - data.mean(axis=0)) / data.std(axis=0)
 
@@ -65,7 +65,7 @@ def hull(points: np.ndarray) -> np.ndarray:
 
 
 def plane(figure: Figure, title: str, place: int = 111) -> Axes:
-    """Axes without numbers: only who is near to whom matters."""
+    """Axes without numbers: only distances matter."""
     axes = figure.add_subplot(place, aspect="equal", xticks=[], yticks=[])
     axes.set_title(title, loc="left", fontsize=10)
     axes.spines[:].set_color("#dddddd")
@@ -78,7 +78,7 @@ def outline(axes: Axes, group: np.ndarray, colour: str) -> None:
 
 
 def show(axes: Axes, points: np.ndarray, labels: np.ndarray, centroids: bool = True) -> None:
-    """Records in the outlines of their groups, and the centroids that are published."""
+    """Records, the outlines of their groups, and the published centroids."""
     for g in range(labels.max() + 1):
         own, colour = points[labels == g], COLOURS[g % len(COLOURS)]
         outline(axes, own, colour)
@@ -89,7 +89,7 @@ def show(axes: Axes, points: np.ndarray, labels: np.ndarray, centroids: bool = T
 
 
 def ring(axes: Axes, point: np.ndarray, text: str) -> None:
-    """Point out a record."""
+    """Mark a record with a ring and a label."""
     axes.scatter(*point, s=90, facecolors="none", edgecolors=DARK, linewidths=1.3, zorder=5)
     axes.annotate(text, point, xytext=(7, 5), textcoords="offset points", **NOTE)
 
@@ -102,13 +102,13 @@ def centre(axes: Axes, points: np.ndarray) -> None:
 
 
 def run(points: np.ndarray, method: str, k: int = K, **options: Any) -> tuple[np.ndarray, str]:
-    """The groups, and a line on them."""
+    """The groups, and a line with their number and loss."""
     result = microaggregate(points, k, method, standardize=False, **options)
     return result.labels, f"{len(result.sizes)} groups, loss {result.loss:.1f} %"
 
 
 def of_one_variable(figure: Figure, *runs: tuple[str, str, dict[str, Any]]) -> None:
-    """Values on a line and how each method cuts them, one strip for each."""
+    """Values on a line and how each method cuts them, one strip for each method."""
     values = datasets.clusters(5, 1, 0.08, 3, 8, seed=5)
     values = np.sort((values - values.mean()) / values.std(), axis=0)
     figure.set_size_inches(7.2, 1.25 * len(runs))
@@ -126,17 +126,17 @@ def of_one_variable(figure: Figure, *runs: tuple[str, str, dict[str, Any]]) -> N
 
 
 def fixed(figure: Figure) -> None:
-    """Groups of k by rank, whatever the gaps."""
+    """Groups of k by rank, regardless of gaps."""
     of_one_variable(figure, (f"fixed, k = {K}", "fixed", {}))
 
 
 def optimal(figure: Figure) -> None:
-    """The optimum beside fixed groups."""
+    """Fixed groups and optimal groups."""
     of_one_variable(figure, ("fixed", "fixed", {}), ("optimal", "optimal", {}))
 
 
 def genetic(figure: Figure) -> None:
-    """A search that comes near to the optimum."""
+    """A search that approaches the optimum."""
     short = {"generations": 3, "seed": 1}
     of_one_variable(
         figure, ("after 3 generations", "genetic", short), ("at the end", "genetic", {})
@@ -144,11 +144,11 @@ def genetic(figure: Figure) -> None:
 
 
 def projection(figure: Figure) -> None:
-    """Records, their feet on the first principal component, groups in its order."""
+    """Records, their projections on the first principal component, and groups in that order."""
     points = standardized()
     labels, line = run(points, "projection")
     axes = plane(figure, f"projection: {line}")
-    weights = first_component_weights(points)
+    weights = first_component_weights(points, engine_for(points))
     feet = np.outer(points @ weights, weights)
     ends = np.array([feet[np.argmin(points @ weights)], feet[np.argmax(points @ weights)]])
     axes.plot(*(1.1 * ends).T, color=DARK, linewidth=1.2, zorder=1)
@@ -161,13 +161,15 @@ def projection(figure: Figure) -> None:
 
 
 def individual(figure: Figure) -> None:
-    """Each variable by itself: the published records are corners of a grid."""
+    """Each variable on its own: the published records are corners of a grid."""
     points = standardized()
     result = microaggregate(points, K, "individual", standardize=False)
     published = result.protected
     different, counts = np.unique(published, axis=0, return_counts=True)
     alone = different[counts == 1]
-    axes = plane(figure, f"individual: loss {result.loss:.1f} %; {len(alone)} records stand alone")
+    axes = plane(
+        figure, f"individual: loss {result.loss:.1f} %; {len(alone)} published records are unique"
+    )
     for j, line in enumerate((axes.axvline, axes.axhline)):
         for value in np.unique(published[:, j]):
             line(value, color="#d5d5d5", linewidth=0.9, zorder=1)
@@ -180,11 +182,11 @@ def individual(figure: Figure) -> None:
 
 
 def kward(figure: Figure) -> None:
-    """The two extreme groups that it begins with, and where it ends."""
+    """The two extreme groups at the start, and the final groups."""
     points = standardized()
     labels, line = run(points, "kward")
     first = cpu.extreme_groups(points, np.zeros(len(points), dtype=np.int64), K, False)
-    axes = plane(figure, "the two extreme groups, all others alone", 121)
+    axes = plane(figure, "start: two extreme groups, all other records alone", 121)
     axes.scatter(*points.T, s=16, color=PALE, zorder=3)
     for g in np.flatnonzero(np.bincount(first) == K):
         show(axes, points[first == g], np.zeros(K, dtype=np.int64), centroids=False)
@@ -215,7 +217,7 @@ def centroid(figure: Figure) -> None:
 
 
 def mst(figure: Figure) -> None:
-    """The tree, its edges that were cut dashed; groups of 2k or more split or not."""
+    """The tree with its cut edges dotted, and the groups if those of 2k or more are split."""
     points = standardized()
     edges, _ = cpu.minimum_spanning_tree(points)
     for place, split in ((121, None), (122, "centroid")):
@@ -230,7 +232,7 @@ def mst(figure: Figure) -> None:
 
 
 def mdav(figure: Figure) -> None:
-    """The first two groups, around the record farthest from the centroid and opposite of it."""
+    """The first two groups: around the record farthest from the centroid, and opposite to it."""
     points = standardized()
     labels, line = run(points, "mdav")
     axes = plane(figure, "the first step", 121)
@@ -260,12 +262,12 @@ def vmdav(figure: Figure) -> None:
 
 
 def path(figure: Figure) -> None:
-    """A tour, and its edges that the optimal cuts leave out."""
+    """A tour, with the edges that the optimal cuts remove."""
     points = standardized()
     labels, line = run(points, "path", order="tour")
     axes = plane(figure, f"path order=tour: {line}")
     show(axes, points, labels, centroids=False)
-    order = path_order(points, K, "tour")
+    order = path_order(points, K, "tour", engine_for(points))
     for a, b in zip(order, np.roll(order, -1), strict=True):
         same = labels[a] == labels[b]
         axes.plot(*points[[a, b]].T, color=DARK if same else COLOURS[3], zorder=2,
@@ -273,20 +275,20 @@ def path(figure: Figure) -> None:
 
 
 def best(figure: Figure) -> None:
-    """MDAV's groups, and what a search makes of them."""
+    """The groups of MDAV, and those of the search."""
     points = standardized()
-    least = 100 * measures.lower_bound(points, K) / measures.sst(points)
+    bound = 100 * measures.lower_bound(points, K) / measures.sst(points)
     for place, method, options in ((121, "mdav", {}), (122, "best", {"steps": 2000})):
         labels, line = run(points, method, **options)
         show(plane(figure, f"{method}: {line}", place), points, labels)
-    figure.supxlabel(f"no grouping loses less than {least:.1f} %", fontsize=9)
+    figure.supxlabel(f"lower bound on the loss of any grouping: {bound:.1f} %", fontsize=9)
 
 
 def tsp(figure: Figure) -> None:
-    """The companies of the paper: how often two are near on the tours, and the groups."""
+    """The companies of the paper: how often two are close on the tours, and the groups."""
     points = datasets.toy("companies")
     points = (points - points.mean(axis=0)) / points.std(axis=0)
-    axes = plane(figure, "lines: how often two are near on the tours", 121)
+    axes = plane(figure, "lines: how often two are close on the tours", 121)
     counts = path_counts(cpu.hamiltonian_paths(points, "insertion", 50), 3)
     for a, b in np.argwhere(np.tril(counts)):
         axes.plot(*points[[a, b]].T, color=COLOURS[0], zorder=1,

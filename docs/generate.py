@@ -1,4 +1,4 @@
-"""What the site tells from the library itself: tables of methods, options, words, the command."""
+"""The parts of the site made from the code: tables of methods, options, operations, the command."""
 
 import inspect
 import re
@@ -14,16 +14,18 @@ from microagg_gpu.methods import METHODS
 
 
 def write(folder: Path) -> None:
-    """Write all of them as Markdown that pages include."""
-    texts = {"methods": methods(), "words": words(), "command": command()}
+    """Write them as Markdown files that pages include."""
+    texts = {"methods": methods(), "operations": operations(), "command": command()}
     texts |= {f"options-{name}": options(name) for name in METHODS}
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
 
 
 def methods() -> str:
-    """Every method with what is known of it before running it."""
+    """The number of methods, and a table with a line for each."""
     lines = [
+        f"The library has {len(METHODS)} methods:",
+        "",
         "| method | published | variables | time of a full scan | group sizes |",
         "| --- | --- | --- | --- | --- |",
     ]
@@ -41,25 +43,25 @@ def methods() -> str:
     return "\n".join(lines)
 
 
-def options(name: str) -> str:
-    """The options of a method, with their defaults, as its docstring tells them."""
-    known = defaults(name)
+def options(method: str) -> str:
+    """The options of a method, with their defaults, from its docstring."""
+    known = defaults(method)
     lines = []
-    for parameter in FunctionDoc(METHODS[name].function)["Parameters"]:
-        names = [one.strip() for one in parameter.name.split(",")]
+    for parameter in FunctionDoc(METHODS[method].function)["Parameters"]:
+        names = [name.strip() for name in parameter.name.split(",")]
         if not set(names) & set(known):
             continue
-        usual = ", ".join(repr(known[one]) for one in names)
+        default = ", ".join(repr(known[name]) for name in names)
         text = "\n  ".join(line for line in parameter.desc)
         lines.append(
-            f"- **{', '.join(names)}** : {parameter.type}, `{usual}` by default.  \n  {text}"
+            f"- **{', '.join(names)}** : {parameter.type}, `{default}` by default.  \n  {text}"
         )
-    return "Options:\n\n" + "\n".join(lines) if lines else "It has no options."
+    return "Options:\n\n" + "\n".join(lines) if lines else "This method has no options."
 
 
-def words() -> str:
-    """What every engine offers."""
-    lines = ["| word | what it does |", "| --- | --- |"]
+def operations() -> str:
+    """A table of the operations that every engine has."""
+    lines = ["| operation | what it does |", "| --- | --- |"]
     for name in generic.__all__:
         first = (inspect.getdoc(getattr(generic, name)) or "").partition("\n\n")[0]
         lines.append(f"| `{name}` | {first} |")

@@ -1,23 +1,37 @@
-"""The engines: packages with the same words, and the one function that picks one.
+"""The engines: packages with the same operations, and the one function that picks one.
 
 ``generic``  the Array API only: plain, and the reference for the other two
 ``cpu``      Numba, by search trees and on all cores
 ``cuda``     Numba CUDA, for arrays on a GPU
 
-Nothing here imports the rest of ``microagg_gpu``.
+`protocol.py` says what each operation does. Nothing here imports the rest of ``microagg_gpu``.
 """
 
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from array_api_compat import is_cupy_array, is_numpy_array
+
+from .arrays import to_numpy
+from .protocol import Engine, HasLoops, HasMixedLoop, HasPointSet
+
+if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
+    from . import cpu, cuda, generic
+
+    _generic: Engine = generic
+    _cpu: Engine = cpu
+    _cuda: Engine = cuda
+    _steps: tuple[HasPointSet, ...] = (generic, cpu)
+    _loops: HasLoops = cuda
+    _mixed_loop: HasMixedLoop = cpu
+
+__all__ = ["ENGINES", "Engine", "engine_for", "engine_name", "engine_named", "to_numpy"]
 
 ENGINES = ("generic", "cpu", "cuda")
 
 
-def engine_for(points: Any, name: str | None = None) -> ModuleType:
+def engine_for(points: Any, name: str | None = None) -> Engine:
     """Return the engine for an array: the one named, else the one its type and device call for.
 
     CuPy arrays go to the CUDA engine, or without the package numba-cuda to the generic one.
@@ -35,4 +49,14 @@ def engine_for(points: Any, name: str | None = None) -> ModuleType:
         else:
             kernels = is_cupy_array(points) and find_spec("numba_cuda") is not None
             name = "cuda" if kernels else "generic"
-    return import_module(f"{__name__}.{name}")
+    return engine_named(name)
+
+
+def engine_named(name: str) -> Engine:
+    """Import an engine by its name."""
+    return cast(Engine, import_module(f"{__name__}.{name}"))
+
+
+def engine_name(engine: Engine) -> str:
+    """The name of an engine, by which `engine_named` finds it again."""
+    return engine.__name__.rpartition(".")[2]

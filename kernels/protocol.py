@@ -1,9 +1,534 @@
-"""What an engine is: every operation once, with its types and its contract."""
+"""What an engine is: every operation once, with its types and its contract.
+
+Three engines keep it (`kernels/__init__.py` names them for mypy). They return the same, to the last
+bit: sums are correctly rounded, squared distances are in difference form with the variables added
+in order, and ties go to the lowest record index.
+
+``points`` is always an array of shape (n, d) of the library that the engine works in, and
+``progress`` is called now and then with the fraction done.
+"""
 
 from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
 
 Progress = Callable[[float], None]
 """Called with the fraction done, from 0 to 1."""
 
 Watch = Callable[[float, float], None]
 """Called with the fraction done and the sum of squares, or loss, so far."""
+
+
+class PointSet(Protocol):
+    """The records not yet in a group: a set that shrinks as groups are taken from it.
+
+    Records are named by their index in the original matrix throughout.
+    """
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, record: int) -> bool: ...
+
+    def __getitem__(self, record: int) -> Any:
+        """Coordinates of any record, taken or not."""
+
+    def centroid(self) -> Any:
+        """Centroid of the records that remain."""
+
+    def farthest_from(self, target: Any) -> int:
+        """The record farthest from a point."""
+
+    def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
+        """The record nearest to any member of a group, and its squared distance."""
+
+    def distance_to_nearest(self, record: int) -> float:
+        """Squared distance from a record of the set to the nearest other; infinite if none."""
+
+    def take(self, records: list[int]) -> list[int]:
+        """Remove records from the set."""
+
+    def take_rest(self) -> list[int]:
+        """Remove all records that remain."""
+
+    def take_nearest(self, record: int, k: int) -> list[int]:
+        """Remove a record and the k - 1 nearest to it."""
+
+    def take_gathered(self, record: int, k: int) -> list[int]:
+        """Remove a record and, k - 1 times, the one nearest to the growing group's centroid.
+
+        The procedure `gather` of Laszlo and Mukherjee (2005), section 4.2.
+        """
+
+    def most_distant_pair(self) -> tuple[int, int]:
+        """The two records farthest apart, the lower index first."""
+
+
+Records: TypeAlias = PointSet  # within a class that has an operation of the same name
+
+
+class Engine(Protocol):
+    """The operations that every engine has."""
+
+    @property
+    def __name__(self) -> str: ...
+
+    # Sums and searches
+
+    def correctly_rounded_sum(self, columns: Any) -> Any:
+        """Sum over the last axis, correctly rounded."""
+
+    def nearest_records(
+        self, points: Any, queries: Any, progress: Progress | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The point nearest to each query, and how many points are at exactly that distance.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+            At least one.
+        queries : array of shape (m, d)
+            Of the same library, device and type as the points.
+
+        Returns
+        -------
+        squares : float64 array of shape (m,)
+            The least squared distance of each query.
+        first : int64 array of shape (m,)
+            The lowest index of a point at that distance.
+        ties : int64 array of shape (m,)
+            How many points are at that distance, 1 or more.
+        """
+
+    def neighbours(
+        self, points: Any, m: int, progress: Progress | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The m records nearest to each record, itself left out.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+            No squared distance may be too large for a number.
+        m : int
+            From 0 to n - 1.
+
+        Returns
+        -------
+        squares : float64 array of shape (n, m)
+            Squared distances, the least first.
+        records : int64 array of shape (n, m)
+            The records at these distances; of equally near ones the lowest index is first.
+        """
+
+    # Groups already formed
+
+    def join_closest_groups(
+        self, points: Any, groups: list[list[int]], leftovers: list[int]
+    ) -> None:
+        """Add each leftover record, in index order, to the group whose centroid is closest.
+
+        Centroids move as records join (Laszlo and Mukherjee 2005, section 4.2: the last loop of the
+        two fixed-size methods). Of equally close groups the first takes the record.
+        """
+
+    def join_nearest_records(
+        self, points: Any, groups: list[list[int]], leftovers: list[int]
+    ) -> None:
+        """Add each leftover record to the group of the nearest record that is in one already.
+
+        The last step of V-MDAV (Solanas and Martinez-Balleste 2006, section 2.3).
+        """
+
+    def MixedPointSet(self, points: Any, kinds: np.ndarray, weights: np.ndarray) -> Records:
+        """A `PointSet` of records of numeric, ordinal and nominal variables.
+
+        Its centroid is the average record: of the records that remain the mean of a numeric
+        variable, the median of an ordinal one (of an even number the lower of the two in the
+        middle, since it must be a category), and the mode of a nominal one (of several the lowest
+        code). It has what MDAV asks for: `centroid`, `farthest_from`, `take_nearest`, `take_rest`.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+            A nominal variable as the codes of its categories, 0, 1, ...
+        kinds : int array of shape (d,)
+            0 numeric, 1 ordinal: adds (a - b)**2 to the squared distance of two records; 2 nominal:
+            adds 0 if the codes are equal, else its weight.
+        weights : float array of shape (d,)
+            Used for nominal variables only.
+        """
+
+    # Spanning trees and Ward's method
+
+    def minimum_spanning_tree(
+        self, points: Any, progress: Progress | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The Euclidean minimum spanning tree.
+
+        Edges are ordered by squared length, then by their lower and higher end, which makes the
+        tree unique whatever the algorithm that finds it.
+
+        Returns
+        -------
+        edges : int64 array of shape (n - 1, 2)
+            The lower end first, the edges in the order that makes the tree unique.
+        lengths : float64 array of shape (n - 1,)
+            Squared lengths.
+        """
+
+    def cut_edges(self, edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndarray:
+        """Delete removable edges from the longest on, and label the trees that remain.
+
+        Phases 2 and 3 of Laszlo and Mukherjee 2005 (sections 3.2 and 3.3): an edge goes if it
+        leaves at least k nodes on both sides. Of equally long edges the one with the lowest
+        records goes first.
+
+        Returns
+        -------
+        labels : int64 array of shape (n,)
+            Of each node, the node of its tree that is nearest to node 0 in the spanning tree.
+        """
+
+    def extreme_groups(
+        self, points: Any, within: np.ndarray, k: int, descending: bool
+    ) -> np.ndarray:
+        """Form the two extreme groups of each problem by the maximum-distance criterion.
+
+        Step 1 of Algorithm 1 of Domingo-Ferrer and Mateo-Sanz (2002): k records are gathered around
+        each of the most distant two. The second group takes from what the first one leaves (1999,
+        figure 2).
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+        within : int64 array of shape (n,)
+            The problem each record belongs to. Each has at least 2k.
+        k : int
+        descending : bool
+            Start from the higher record of the pair.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            The group each record is in, named by its lowest record; others are alone.
+        """
+
+    def merge_until_k(
+        self,
+        points: Any,
+        labels: np.ndarray,
+        within: np.ndarray,
+        k: int,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """Merge groups by Ward's method until each has at least k records.
+
+        Step 2 of Algorithm 1 of Domingo-Ferrer and Mateo-Sanz (2002): merge the two groups whose
+        union raises SSE least (Appendix II), never two that both have k records or more. Of equal
+        pairs the one with the lowest records is merged.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+        labels : int64 array of shape (n,)
+            The group each record is in at first, named by its lowest record.
+        within : int64 array of shape (n,)
+            The problem each record belongs to: groups merge only within it. Each has at least k.
+        k : int
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            The group each record is in at last, named by its lowest record.
+        """
+
+    # Ranked values, strings of bits, paths and tours
+
+    def optimal_sizes(self, values: Any, k: int) -> list[np.ndarray]:
+        """Sizes of the optimal connected groups of each ranked variable, in rank order.
+
+        The shortest path of Hansen and Mukherjee (2003): the best grouping of the first j values
+        ends in a group of k, ..., 2k - 1 (2002 paper, Theorem 1 and Proposition 1). Of equally good
+        last groups the smallest is taken. O(kn).
+
+        Parameters
+        ----------
+        values : array of shape (n, v)
+            A ranked variable in each column.
+        k : int
+
+        Returns
+        -------
+        list of v int64 arrays
+        """
+
+    def optimal_path_sizes(self, points: Any, k: int) -> tuple[np.ndarray, float]:
+        """Sizes of the optimal connected groups of records on a path, and their SSE.
+
+        The shortest path of `optimal_sizes` for records of several variables: multivariate
+        Hansen-Mukherjee, MHM (Domingo-Ferrer, Martinez-Balleste, Mateo-Sanz and Sebe 2006). O(knd).
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+            The records in the order of the path.
+        k : int
+
+        Returns
+        -------
+        sizes : int64 array
+        sse : float
+        """
+
+    def evolve(
+        self,
+        prefix: Any,
+        first: np.ndarray,
+        k: int,
+        *,
+        population: int,
+        generations: int,
+        convergence: str,
+        pcross: float,
+        pmut: float,
+        seed: int,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """The best string that a genetic algorithm meets (2002, section 4.2).
+
+        Parameters
+        ----------
+        prefix : array of shape (n + 1,) or (n + 1, d)
+            Sums of the first 0, 1, ..., n ordered values, which are centred, of one variable or
+            several. Its type is the one that fitness is computed in.
+        first : int64 array
+            Places of one string of the first generation; the others are drawn.
+        k : int
+        population, generations : int
+            Strings, and generations after the first at most.
+        convergence : {"average", "maximal"}
+            The fitness whose standstill ends the search.
+        pcross, pmut : float
+            Probabilities of crossover and of inverting a bit.
+        seed : int
+
+        Returns
+        -------
+        int64 array
+            Places where groups start, from 0, and then n at least once.
+        """
+
+    def hamiltonian_paths(
+        self,
+        points: Any,
+        tour: str = "insertion",
+        window: int = 50,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """For each record a path through all records that starts there (MF-TSP Algorithm 1, 2-5).
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+        tour : {"insertion", "nearest"}
+            Farthest insertion in a closed tour, or a walk to the nearest record not yet visited.
+        window : int
+            A sweep of 2-opt reverses stretches of up to this many records; 0 or 1 reverses none.
+
+        Returns
+        -------
+        int64 array of shape (n, n)
+            Row i starts with record i.
+        """
+
+    def hilbert_path(self, points: Any) -> np.ndarray:
+        """Records in the order of a Hilbert curve through the box of their principal components.
+
+        All components have one unit, so that the curve turns first in those of much variance; it
+        goes through the first 16. Of records in the same cell the lowest index is first.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+        """
+
+    def nearest_path(self, points: Any, progress: Progress | None = None) -> np.ndarray:
+        """Nearest point next: from the record farthest from the centroid always to the nearest.
+
+        The order NPN of the 2006 paper.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            The records in their order.
+        """
+
+    def shorten_tour(
+        self, points: Any, path: np.ndarray, near: np.ndarray, progress: Progress | None = None
+    ) -> np.ndarray:
+        """Improve a closed tour by 2-opt and Or-opt until no move to a neighbour shortens it.
+
+        The records wait in a queue, at first in the order of the tour. For the one whose turn it
+        is, a, the move that shortens the tour most is made, and the ends of the edges changed queue
+        up again. A move makes an edge from a to one of the records near to it, c, instead of a
+        longer one from a to b, before or after it on the tour:
+
+        2-opt    c leaves the record d on the same side, and an edge from b to d closes the tour;
+        Or-opt   a goes between c and the record before or after it, with up to two records that
+                 follow it on the side away from b.
+
+        Of equally good moves the first tried is made: b after a and then before; in the order of
+        `near`; 2-opt, then 1, 2 and 3 records put after c and then before it.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+        path : int64 array of shape (n,)
+            The tour to begin with; its last record is next to its first.
+        near : int64 array of shape (n, m)
+            Records near to each, nearest first.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+        """
+
+    # Refinement
+
+    def anneal(
+        self,
+        points: np.ndarray,
+        near: np.ndarray,
+        labels: np.ndarray,
+        k: int,
+        groups: np.ndarray,
+        starts: np.ndarray,
+        heat: np.ndarray,
+        rate: float,
+        seed: np.uint64,
+    ) -> float:
+        """Change a partition by random steps. All of it is on the host.
+
+        Parameters
+        ----------
+        points : float64 array of shape (n, d)
+        near : int64 array of shape (n, m)
+            Neighbours of each record, nearest first, then -1. Only records that these connect
+            ever meet.
+        labels : int64 array of shape (n,)
+            Groups of k to 3k records, numbered from 0 without gaps. Changed to the new groups, in
+            some numbering below n.
+        k : int
+        groups, starts : int64 arrays
+            Region r has groups[starts[r]:starts[r + 1]]; every group is in one.
+        heat : float64 array of shape (n,)
+            Temperature of each record; with 0 nothing gets worse.
+        rate : float
+            Steps for each record.
+        seed : uint64
+
+        Returns
+        -------
+        float
+            The within-groups sum of squares.
+        """
+
+    def best_moves(
+        self,
+        points: Any,
+        centroids: np.ndarray,
+        members: np.ndarray,
+        labels: np.ndarray,
+        near: np.ndarray,
+        records: np.ndarray,
+        k: int,
+        least: float,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each of some records the change that lowers the within-groups sum of squares most.
+
+        A record i in a group of s records can join another, of t records and centroid e, if s > k
+        and t < 2k - 1; with c the centroid of its own the sum rises by
+        |i - e|^2 t / (t + 1) - |i - c|^2 s / (s - 1). Or it changes places with a record z of that
+        group: the sum rises by
+        (|z - c|^2 - |z - e|^2) + (|i - e|^2 - |i - c|^2) - |i - z|^2 (1/s + 1/t).
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+        centroids : float64 array of shape (groups, d)
+        members : int64 array of shape (groups, 2k - 1)
+            Records of each group in ascending order, then -1.
+        labels : int64 array of shape (n,)
+        near : int64 array of shape (n, m)
+            Neighbours of each record; -1 for none. The groups of these are tried.
+        records : int64 array
+            The records to look for.
+        k : int
+        least : float
+            A fall that is not more than this counts for nothing: it may be an error of rounding.
+
+        Returns
+        -------
+        rise : float64 array
+            How much the sum of squares rises: below 0, or inf where nothing lowers it.
+        group : int64 array
+            The other group; -1 if there is nothing to do.
+        other : int64 array
+            The record to change places with; -1 if the record only joins the group.
+        """
+
+
+@runtime_checkable
+class HasPointSet(Protocol):
+    """An engine that does the steps of a method one by one: generic and cpu."""
+
+    def PointSet(self, points: Any) -> Records:
+        """All records of a matrix, none taken yet."""
+
+
+@runtime_checkable
+class HasLoops(Protocol):
+    """An engine that runs whole loops of methods on its device: cuda.
+
+    There a launch for each step would cost more than the step. The texts of the loops are in
+    `microagg_gpu.methods`; the labels are the same. With `within`, int64 of shape (n,), each
+    record belongs to a problem, and each problem is grouped by itself.
+    """
+
+    def mdav_groups(self, points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
+        """The groups of `mdav`, numbered in the order in which they were formed."""
+
+    def vmdav_groups(
+        self, points: Any, k: int, gamma: float, progress: Progress | None = None
+    ) -> np.ndarray:
+        """The groups of `vmdav`."""
+
+    def diameter_groups(
+        self,
+        points: Any,
+        k: int,
+        gather: str,
+        within: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """The groups of `diameter`."""
+
+    def centroid_groups(
+        self,
+        points: Any,
+        k: int,
+        gather: str,
+        within: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """The groups of `centroid`."""
+
+
+@runtime_checkable
+class HasMixedLoop(Protocol):
+    """An engine that runs MDAV on mixed variables as one loop: cpu."""
+
+    def mixed_mdav_groups(
+        self, points: Any, kinds: Any, weights: Any, k: int, progress: Progress | None = None
+    ) -> np.ndarray:
+        """The groups of MDAV over a `MixedPointSet`, numbered as they were formed."""

@@ -1,41 +1,71 @@
 """Checks of arguments: each kind once, with one sentence for what cannot be used."""
 
+import functools
+import inspect
 import operator
 import os
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from math import inf, isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, option, shown, suggestion
 
 LARGEST = 2**63 - 1
 """The largest whole number that all engines hold."""
 
+P = ParamSpec("P")
+R = TypeVar("R")
+RENAMED = {"weights": "variable_weights"}
+"""Keywords of earlier versions, and what they are called now."""
 
-def shown(value: Any) -> str:
-    """An argument as one short line, whatever it is."""
-    text = " ".join(as_text(value, repr).split())
-    return text if len(text) <= 80 else f"{text[:77]}..."
+
+def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a public function answer an unknown keyword with an `InputError` that names the nearest.
+
+    Old names of keywords are accepted, with a notice.
+    """
+    code = function.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    open_ended = bool(code.co_flags & inspect.CO_VARKEYWORDS)  # options of a method
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **given: P.kwargs) -> R:
+        for name in [name for name in given if name not in known]:
+            new = RENAMED.get(name)
+            if new in known and new not in given:
+                warnings.warn(f"{name}= is called {new}= now", FutureWarning, stacklevel=2)
+                given[new] = given.pop(name)
+            elif not open_ended:
+                raise unknown_keyword(function.__name__, name, known)
+        return function(*arguments, **given)
+
+    return checked
 
 
-def as_text(value: Any, text_of: Callable[[Any], str] = str) -> str:
-    """The text of a value, or the name of its type if it has none."""
-    try:
-        return text_of(value)
-    except Exception:  # an object that cannot show itself must not hide what is wrong with it
-        return f"<{type(value).__name__}>"
+def unknown_keyword(function: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a keyword that a function does not take."""
+    names = [name for name in known if name != "self"]
+    near = suggestion(name, names)
+    return InputError(
+        f"{function}() takes no {name!r}"
+        + (f".{near}" if near else f": it takes {', '.join(names)}")
+    )
 
 
 def one_of(name: str, value: Any, known: Collection[str | None]) -> Any:
     """Return the value if it is one of those that are known: texts, or None."""
     if not (value is None or isinstance(value, str)) or value not in known:
-        choice = ", ".join("None" if one is None else repr(str(one)) for one in known)
-        raise InputError(f"{name}={shown(value)} is unknown: choose one of {choice}")
+        choice = ", ".join("None" if choice is None else repr(str(choice)) for choice in known)
+        near = suggestion(value, [choice for choice in known if choice is not None])
+        raise InputError(
+            option(name, value), f" is unknown: choose one of {choice}{near and '.'}{near}"
+        )
     return value
 
 
@@ -54,7 +84,7 @@ def whole_number(name: str, value: Any, least: int, most: int = LARGEST) -> int:
     """Return the value as an int from least to most."""
     if not is_whole(value) or not least <= (number := operator.index(value)) <= most:
         limits = f"of {least} or more" if most == LARGEST else f"from {least} to {most}"
-        raise InputError(f"{name}={shown(value)} must be a whole number {limits}")
+        raise InputError(option(name, value), f" must be a whole number {limits}")
     return number
 
 
@@ -72,7 +102,7 @@ def number(
         if above:
             limits = f" above {least:g}"
         raise InputError(
-            f"{name}={shown(value)} must be a finite number{limits if least > -inf else ''}"
+            option(name, value), f" must be a finite number{limits if least > -inf else ''}"
         )
     return found
 
@@ -80,21 +110,21 @@ def number(
 def true_or_false(name: str, value: Any) -> bool:
     """Return a truth value as a bool; 0 and 1 are such too."""
     if not isinstance(value, (bool, np.bool_)) and not (is_whole(value) and value in (0, 1)):
-        raise InputError(f"{name}={shown(value)} is not true or false")
+        raise InputError(option(name, value), " is not true or false")
     return bool(value)
 
 
 def plain_text(name: str, value: Any) -> str:
     """Return a text, with a question mark for what no file can hold."""
     if not isinstance(value, str):
-        raise InputError(f"{name}={shown(value)} must be a text")
+        raise InputError(option(name, value), " must be a text")
     return value.encode("utf-8", "replace").decode()
 
 
 def callable_or_none(name: str, value: Any) -> Any:
     """Return a function that is to be called, or None."""
     if value is not None and not callable(value):
-        raise InputError(f"{name}={shown(value)} must be a function, or left out")
+        raise InputError(option(name, value), " must be a function, or left out")
     return value
 
 
@@ -103,7 +133,7 @@ def mapping(name: str, value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise InputError(f"{name}={shown(value)} must be a dictionary with texts as keys")
+        raise InputError(option(name, value), " must be a dictionary with texts as keys")
     return dict(value)
 
 
@@ -115,7 +145,7 @@ def file_path(name: str, value: Any) -> Path:
             return Path(os.fsdecode(value))
     except UnicodeError:  # a text that no file system takes
         pass
-    raise InputError(f"{name}={shown(value)} must be the path of a file")
+    raise InputError(option(name, value), " must be the path of a file")
 
 
 def as_list(value: Any) -> list[Any]:
@@ -174,7 +204,7 @@ def column_list(name: str, value: Any, existing: Sequence[Any]) -> list[Any]:
             # One more than there are: then one is unknown or named twice, and the rest is the same.
             chosen = list(islice(value, len(existing) + 1))
         except TypeError:  # as an array of no dimension
-            raise InputError(f"{name}={shown(value)} must be columns: give a list") from None
+            raise InputError(option(name, value), " must be columns: give a list") from None
     for column in chosen:
         if not _is_hashable(column):
             raise InputError(

@@ -1,7 +1,6 @@
 """Array library and device: detect, choose, move."""
 
 import os
-import re
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any
@@ -9,9 +8,9 @@ from typing import Any
 from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array, is_numpy_array
 
-from .checks import one_of, shown
-from .errors import InputError
-from .kernels import ENGINES, engine_for
+from .checks import one_of
+from .errors import InputError, Option, option
+from .kernels import ENGINES, Engine, engine_for, to_numpy
 
 
 def gpu_available() -> bool:
@@ -30,8 +29,8 @@ def simulated() -> bool:
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
-def move(points: Any, device: str, engine: str | None = None) -> Any:
-    """Bring an array to the device that the caller asked for.
+def choose(points: Any, device: str, engine: str | None = None) -> tuple[Any, Engine]:
+    """Bring an array to the device that the caller asked for, and choose the engine for it there.
 
     On the CPU it becomes a NumPy array, which the CPU engine works on; the generic engine, if
     asked for, works in the array library of the data. The CUDA engine, if asked for, gets it on
@@ -41,53 +40,53 @@ def move(points: Any, device: str, engine: str | None = None) -> Any:
     ----------
     device : {"auto", "cpu", "cuda", "cuda:0", ...}
         "auto" leaves it where it is.
-    engine : str, optional
+    engine : {"generic", "cpu", "cuda"}, optional
+        By default the fastest one for the array.
     """
+    placed = _moved(points, device, engine)
+    return placed, engine_for(placed, engine)
+
+
+def _moved(points: Any, device: str, engine: str | None) -> Any:
     number = device.partition(":")[2]
     here = device_name(points)
     if engine == "cuda" and not simulated():
         if device == "cpu":
-            raise InputError("engine='cuda' works on a GPU and device='cpu' is not one: leave one")
+            raise InputError(
+                option("engine", "cuda"), " cannot be combined with ", option("device", "cpu")
+            )
         if device == "auto" and not here.startswith("cuda"):
             device = "cuda"
     if device in ("auto", "cpu"):
-        stays = engine == "generic" if here == "cpu" else device == "auto"
-        return points if stays else engine_for(points).to_numpy(points)
-    check_gpu(f"device={device!r}")
+        stays = engine == "generic" if here == "cpu" else device == "auto" and engine != "cpu"
+        return points if stays else to_numpy(points)
+    check_gpu(option("device", device))
     import cupy
 
     found = cupy.cuda.runtime.getDeviceCount()
     if int(number or 0) >= found:
-        raise InputError(f"device={device!r} does not exist: this machine has {found} GPU(s)")
+        raise InputError(
+            option("device", device), f" does not exist: this machine has {found} GPU(s)"
+        )
     with cupy.cuda.Device(int(number or 0)):
         free = cupy.cuda.Device().mem_info[0]
         if points.nbytes > free:
             raise InputError(
                 f"the data take {points.nbytes} bytes and the GPU has {free} free: "
-                "protect fewer records at a time or take device='cpu'"
+                "protect fewer records at a time, or use ",
+                option("device", "cpu"),
             )
-        return cupy.asarray(
-            points if is_cupy_array(points) else engine_for(points).to_numpy(points)
-        )
+        return cupy.asarray(points if is_cupy_array(points) else to_numpy(points))
 
 
-def check_device(device: Any) -> str:
-    """Return the name of a device if it can be one; None is "auto"."""
-    if device is None:
-        return "auto"
-    if not isinstance(device, str) or not re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,4})?", device):
-        raise InputError(
-            f"device={shown(device)} is unknown: choose 'auto', 'cpu', 'cuda' or 'cuda:1'"
-        )
-    return device
-
-
-def check_gpu(wish: str) -> None:
-    """Refuse a wish that needs a GPU where none is usable."""
+def check_gpu(wanted: Option) -> None:
+    """Refuse an option that needs a GPU where none is usable."""
     if not gpu_available():
         raise InputError(
-            f"{wish} needs an NVIDIA GPU and CuPy, and none is usable here: install "
-            "microagg-gpu[cuda13] (or cuda12) on a machine with a GPU, or take device='cpu'"
+            wanted,
+            " needs an NVIDIA GPU and CuPy, and none is usable here: install "
+            "microagg-gpu[cuda13] (or cuda12) on a machine with a GPU, or use ",
+            option("device", "cpu"),
         )
 
 
@@ -106,11 +105,6 @@ def device_name(points: Any) -> str:
     return "cpu" if "cpu" in name.lower() else name
 
 
-def engine_name(points: Any, engine: str | None = None) -> str:
-    """Name of the engine for an array."""
-    return engine_for(points, engine).__name__.rpartition(".")[2]
-
-
 def usable_engines() -> list[str]:
     """Names of the engines that can run here."""
     cuda = simulated() or (gpu_available() and find_spec("numba_cuda") is not None)
@@ -123,8 +117,9 @@ def check_engine(engine: str | None) -> None:
         return
     one_of("engine", engine, ENGINES)
     if engine == "cuda" and not simulated():
-        check_gpu("engine='cuda'")
+        check_gpu(option("engine", "cuda"))
         if find_spec("numba_cuda") is None:
             raise InputError(
-                "engine='cuda' needs the package numba-cuda: install microagg-gpu[cuda13] or cuda12"
+                option("engine", "cuda"),
+                " needs the package numba-cuda: install microagg-gpu[cuda13] or cuda12",
             )

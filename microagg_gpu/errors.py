@@ -1,6 +1,101 @@
-"""The one exception that bad input raises, and the warning about data that look wrong."""
+"""The one exception that bad input raises, and the warning about data that look wrong.
+
+A message is made of parts: texts, and the options that it names. The same message then says
+``missing='pattern'`` in Python and ``--missing pattern`` in the command.
+"""
 
 import os
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+_ABSENT = object()
+
+
+class Option(NamedTuple):
+    """An option that a message names, with its value if that is given."""
+
+    name: str
+    value: Any = _ABSENT
+
+    @property
+    def has_value(self) -> bool:
+        """Whether the message names a value too."""
+        return self.value is not _ABSENT
+
+    def __str__(self) -> str:
+        return f"{self.name}={shown(self.value) if self.has_value else ''}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return option, (self.name, self.value) if self.has_value else (self.name,)
+
+
+def option(name: str, value: Any = _ABSENT) -> Option:
+    """An option for a message: ``option("missing", "pattern")``, or ``option("columns")``."""
+    return Option(name, value)
+
+
+class InputError(ValueError):
+    """The data or an option cannot be used; the message says what, where and what to do.
+
+    It is one line, whatever stands in the names that it quotes.
+
+    Parameters
+    ----------
+    *parts : texts and options
+        What the message is made of; see `option`.
+    """
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(part if isinstance(part, Option) else str(part) for part in parts))
+
+    def __str__(self) -> str:
+        return self.written(str)
+
+    def written(self, spell: Callable[[Option], str]) -> str:
+        """The message, with its options spelled as the caller's users write them."""
+        parts = (spell(part) if isinstance(part, Option) else part for part in self.args)
+        return " ".join("".join(parts).splitlines())
+
+
+class DataWarning(UserWarning):
+    """The data can be used but hold something that is probably a mistake."""
+
+
+def shown(value: Any) -> str:
+    """A value as one short line, whatever it is."""
+    text = " ".join(as_text(value, repr).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def as_text(value: Any, text_of: Callable[[Any], str] = str) -> str:
+    """The text of a value, or the name of its type if it has none."""
+    try:
+        return text_of(value)
+    except Exception:  # an object that cannot show itself must not hide what is wrong with it
+        return f"<{type(value).__name__}>"
+
+
+def suggestion(value: Any, known: Iterable[Any]) -> str:
+    """' Did you mean ...?' if a known name is near to the value, else nothing."""
+    names = {str(name).casefold(): str(name) for name in known}
+    text = as_text(value).casefold()
+    near = [names[text]] if text in names else get_close_matches(text, names, 1)
+    return f" Did you mean {names.get(near[0], near[0])!r}?" if near else ""
+
+
+def unknown_column(
+    column: Any, table: object, names: Iterable[Any], *advice: str | Option
+) -> InputError:
+    """The error for a column that a table does not have; `table` is what to call it."""
+    listed = [" ".join(as_text(name).split()) for name in names]
+    more = f" and {len(listed) - 40} more" if len(listed) > 40 else ""
+    near = suggestion(column, listed)
+    return InputError(
+        f"column {shown(column)} is not in {table}, which has: {', '.join(listed[:40])}{more}",
+        *advice,
+        f".{near}" if near else "",
+    )
 
 
 def reason(error: OSError) -> str:
@@ -12,17 +107,3 @@ def values_are(count: int, of: object = "") -> str:
     """'1 value is', '7 values are', '7 values of FILE are'."""
     one = count == 1
     return f"{count} value{'' if one else 's'}{f' of {of}' if of else ''} {'is' if one else 'are'}"
-
-
-class InputError(ValueError):
-    """The data or an option cannot be used; the message says what, where and what to do.
-
-    It is one line, whatever stands in the names that it quotes.
-    """
-
-    def __init__(self, message: object = "") -> None:
-        super().__init__(" ".join(str(message).splitlines()))
-
-
-class DataWarning(UserWarning):
-    """The data can be used but hold something that is probably a mistake."""

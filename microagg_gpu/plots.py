@@ -1,4 +1,4 @@
-"""Pictures, by Matplotlib (the extra ``report``), which is imported only where it is used."""
+"""Plots with Matplotlib (the extra ``report``), which is imported only when it is needed."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -17,10 +17,10 @@ FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")
 
 
 def check_plot(path: str | Path, method: str = "") -> None:
-    """Refuse a picture that cannot be drawn, before any work is done."""
+    """Reject a plot that cannot be drawn, before any work is done."""
     path = file_path("path", path)
     if find_spec("matplotlib") is None:
-        raise InputError("a picture needs Matplotlib: pip install 'microagg-gpu[report]'")
+        raise InputError("a plot needs Matplotlib: pip install 'microagg-gpu[report]'")
     if path.suffix.casefold() not in FORMATS:
         raise InputError(f"{path} is no picture that can be written: name it {', '.join(FORMATS)}")
     if plain_text("method", method) == "individual":
@@ -35,17 +35,17 @@ def plot_groups(
     names: Sequence[str] | None = None,
     title: str = "",
 ) -> None:
-    """Draw the groups in two dimensions: each record joined to the centroid of its group.
+    """Draw the groups in two dimensions, with a line from each record to its centroid.
 
     Parameters
     ----------
     points : array of shape (n, p)
-        The records. Two variables are drawn as they are, one against its rank, more by their
-        first two principal components.
+        The records. Two variables are drawn as they are, a single variable against its rank,
+        and more variables by their first two principal components.
     labels : int array of shape (n,)
         Group of each record.
     path : Path
-        The picture to write; its ending says the format.
+        The file to write; its ending determines the format.
     names : sequence of str, optional
         Names of the variables.
     title : str
@@ -55,7 +55,7 @@ def plot_groups(
     if groups.shape != (len(points),):
         raise InputError(f"labels have shape {groups.shape} for {len(points)} records.")
     if np.abs(points).max() > 1e150:
-        raise InputError("the data hold values above 1e150, too large to draw: rescale them")
+        raise InputError("the data contain values above 1e150, too large to draw: rescale them")
     title, labels = plain_text("title", title), numbered(groups)[0]
     names = _checked_names(names, points.shape[1])
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -66,7 +66,7 @@ def plot_groups(
     counts = np.bincount(labels)[:, np.newaxis]
     centroids = np.stack([np.bincount(labels, column) for column in places.T], axis=1) / counts
     colours = np.array(PALETTE)[np.arange(len(centroids)) % len(PALETTE)]
-    crowd = np.sqrt(1000 / len(places))  # marks shrink as records grow in number
+    crowd = np.sqrt(1000 / len(places))  # the more records, the smaller the marks
 
     figure = Figure(figsize=(9, 7), dpi=160, layout="constrained")
     FigureCanvasAgg(figure)
@@ -87,9 +87,9 @@ def plot_groups(
     axes.margins(0.03)
     axes.set(xlabel=x_name, ylabel=y_name)
     axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13, pad=22)
-    shown = f"; {points.shape[1]} variables shown in two dimensions" if points.shape[1] > 2 else ""
+    shown = f"; {points.shape[1]} variables, shown in two dimensions" if points.shape[1] > 2 else ""
     axes.text(
-        0, 1.015, f"a line joins each record to the centroid that is published for it{shown}",
+        0, 1.015, f"a line connects each record to the centroid published for it{shown}",
         transform=axes.transAxes, fontsize=9, color="#666666",
     )  # fmt: skip
     axes.spines[["top", "right"]].set_visible(False)
@@ -115,9 +115,9 @@ def _save(figure: Any, path: str | Path) -> None:
 
 
 def _plane(points: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[str, str]]:
-    """Two coordinates of each record and what to call them."""
+    """Two coordinates of each record, and the labels of the axes."""
     n, p = points.shape
-    names = [name.replace("$", r"\$") for name in names]  # a formula, to Matplotlib
+    names = [name.replace("$", r"\$") for name in names]  # Matplotlib reads $ as a formula
     if p == 1:
         rank = np.empty(n)
         rank[np.argsort(points[:, 0], kind="stable")] = np.arange(1, n + 1)
@@ -138,14 +138,14 @@ MARKS = "osD^vPX*<>"
 
 
 def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> None:
-    """Draw what methods lose against the risk that they leave; below and left is better.
+    """Draw the loss of methods against their risk; lower left is better.
 
     Parameters
     ----------
     rows : sequence of dict
-        As `compare` returns them.
+        The rows that `compare` returns.
     path : Path
-        The picture to write; its ending says the format.
+        The file to write; its ending determines the format.
     title : str
     """
     check_plot(path)
@@ -175,7 +175,7 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.margins(0.08)
-    axes.set(xlabel="information loss, 100 SSE / SST (%)", ylabel="records linked (%)")
+    axes.set(xlabel="information loss, 100 SSE / SST (%)", ylabel="linkage risk (%)")
     axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e8e8e8", linewidth=0.6)

@@ -1,6 +1,5 @@
 """Microaggregation as a scikit-learn transformer (the extra ``sklearn``)."""
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,10 @@ except ImportError as error:
 from . import InputError, microaggregate
 from .checks import is_whole, mapping, true_or_false
 from .kernels import engine_for
+from .methods import check_names
 from .pipeline.grouping import check_method
-from .pipeline.problem import Weights, check_weights
+from .pipeline.problem import check_weights
+from .settings import DEFAULT, Weights
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -41,7 +42,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         A name in `microagg_gpu.METHODS`, other than "individual".
     standardize : bool
         Bring each variable to mean 0 and standard deviation 1 for the distances.
-    weights : sequence or dict, optional
+    variable_weights : sequence or dict, optional
         Weight of each variable in all sums of squares, in the order of the columns or by name.
     device : {"auto", "cpu", "cuda", "cuda:1", ...}
         Where to group.
@@ -70,19 +71,19 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        k: int = 3,
-        method: str = "mdav",
+        k: int = DEFAULT.k,
+        method: str = DEFAULT.method,
         *,
-        standardize: bool = True,
-        weights: Weights | None = None,
-        device: str = "auto",
-        seed: int = 0,
+        standardize: bool = DEFAULT.standardize,
+        variable_weights: Weights | None = DEFAULT.variable_weights,
+        device: str | None = DEFAULT.device,
+        seed: int = DEFAULT.seed,
         options: dict[str, Any] | None = None,
     ) -> None:
         self.k = k
         self.method = method
         self.standardize = standardize
-        self.weights = weights
+        self.variable_weights = variable_weights
         self.device = device
         self.seed = seed
         self.options = options
@@ -104,10 +105,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         options = mapping("options", self.options)
         standardize = true_or_false("standardize", self.standardize)
-        taken = [name for name in options if name in inspect.signature(microaggregate).parameters]
-        if taken:
-            raise InputError(f"{taken[0]!r} is not an option of a method: leave it out of options")
-        if check_method(self.method) == "individual":
+        check_names(check_method(self.method), options)
+        if self.method == "individual":
             raise InputError(
                 "method='individual' groups each variable by itself and so no records: "
                 "choose another, or call microaggregate"
@@ -115,13 +114,13 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         least = int(self.k) if is_whole(self.k) and self.k < 2**31 else 1
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=max(1, least))
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
-        weights = check_weights(self.weights, [str(name) for name in names])
+        weights = check_weights(self.variable_weights, [str(name) for name in names])
         result = microaggregate(
             X,
             self.k,
             self.method,
             standardize=standardize,
-            weights=weights,
+            variable_weights=weights,
             device=self.device,
             seed=self.seed,
             **options,
@@ -129,18 +128,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.labels_ = result.labels
         self.centroids_ = result.protected[np.unique(result.labels, return_index=True)[1]]
         self.loss_ = result.loss
-        self._centre, self._scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        if standardize:
-            constant = X.max(axis=0) == X.min(axis=0)
-            with np.errstate(over="ignore"):  # of constant values, whose centre is themselves
-                self._centre = np.where(constant, X[0], X.mean(axis=0))
-            self._scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, X.std(axis=0)))
-        self._scale = self._scale * np.sqrt(weights)
-        self._points = self._scaled(X)
+        self._scaling = result._problem.scaling
+        self._points = self._scaling.apply(X)
         return self
-
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return (X - self._centre) * self._scale
 
     def transform(self, X: Any) -> np.ndarray:
         """Give each record the centroid of the group of the nearest fitted record.
@@ -159,7 +149,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        points = self._scaled(X)
+        points = self._scaling.apply(X)
         if np.array_equal(points, self._points):
             return self.centroids_[self.labels_]
         nearest = engine_for(points).nearest_records(self._points, points)[1]

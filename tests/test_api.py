@@ -152,7 +152,7 @@ def test_individual_ranking_has_labels_per_variable():
 def test_weights_are_those_of_scaled_variables():
     weights = [4.0, 1.0, 0.0]
     z = (DATA - DATA.mean(axis=0)) / DATA.std(axis=0)
-    weighted = microaggregate(DATA, 4, weights=weights)
+    weighted = microaggregate(DATA, 4, variable_weights=weights)
     scaled = microaggregate(z * np.sqrt(weights), 4, standardize=False)
     assert np.array_equal(weighted.labels, scaled.labels)
     assert weighted.loss == pytest.approx(scaled.loss)
@@ -162,7 +162,7 @@ def test_weights_are_those_of_scaled_variables():
 def test_without_standardizing_units_matter():
     data = DATA * [1.0, 1.0, 1000.0]
     raw = microaggregate(data, 4, standardize=False)
-    third = microaggregate(DATA, 4, weights=[1e-12, 1e-12, 1.0])
+    third = microaggregate(DATA, 4, variable_weights=[1e-12, 1e-12, 1.0])
     assert np.array_equal(raw.labels, third.labels)
     assert raw.loss == pytest.approx(measures.information_loss(data, raw.labels))
 
@@ -257,7 +257,7 @@ BAD = {
     "k=True is not a whole number": ((DATA, True), {}),
     "1 value is missing .NaN., in column 0": ((np.ma.masked_equal(DATA, DATA[4, 0]),), {}),
     "no columns are chosen": ((DATA,), {"columns": []}),
-    "weights='heavy' are not numbers": ((DATA,), {"weights": "heavy"}),
+    "variable_weights='heavy' are not numbers": ((DATA,), {"variable_weights": "heavy"}),
     "gamma='x' must be a finite number of 0 or more": ((DATA, 3, "vmdav"), {"gamma": "x"}),
     "generations=2.5 must be a whole number": ((DATA[:, 0], 3, "genetic"), {"generations": 2.5}),
     "descending='no' is not true": ((DATA, 3, "kward"), {"descending": "no"}),
@@ -277,8 +277,8 @@ BAD = {
     "type dict cannot be read": (({"a": 1},), {}),
     "column 7 is not in the array": ((DATA,), {"columns": [7]}),
     "column 1 is chosen twice": ((DATA,), {"columns": [1, 1]}),
-    "2 weights for 3 variables": ((DATA,), {"weights": [1, 2]}),
-    "weight is negative": ((DATA,), {"weights": [1, 2, -1]}),
+    "2 weights for 3 variables": ((DATA,), {"variable_weights": [1, 2]}),
+    "weight is negative": ((DATA,), {"variable_weights": [1, 2, -1]}),
     "device='gpu' is unknown": ((DATA,), {"device": "gpu"}),
     "engine='fast' is unknown: choose one of 'generic', 'cpu', 'cuda'": (
         (DATA,),

@@ -70,11 +70,13 @@ def test_columns_of_a_frame(columns):
         ({"columns": [0, 1], "keep_integers": np.True_}, {"columns": [0, 1]}),
         ({"columns": [0, 1], "sampling_weight": 3}, {"columns": [0, 1]}),
         ({"columns": [0, 1], "sampling_weight": FRAME["w"]}, {"columns": [0, 1]}),
-        ({"columns": [0, 1], "weights": (1, 4)}, {"columns": [0, 1], "weights": [1.0, 4.0]}),
-        ({"columns": [0, 1], "weights": {1: 4}}, {"columns": [0, 1], "weights": [1.0, 4.0]}),
+        ({"columns": [0, 1], "variable_weights": (1, 4)},
+         {"columns": [0, 1], "variable_weights": [1.0, 4.0]}),
+        ({"columns": [0, 1], "variable_weights": {1: 4}},
+         {"columns": [0, 1], "variable_weights": [1.0, 4.0]}),
         (
-            {"columns": [0, 1], "weights": pd.Series([1.0, 4.0])},
-            {"columns": [0, 1], "weights": [1.0, 4.0]},
+            {"columns": [0, 1], "variable_weights": pd.Series([1.0, 4.0])},
+            {"columns": [0, 1], "variable_weights": [1.0, 4.0]},
         ),
         ({"columns": [0, 1], "method": "vmdav", "gamma": np.float32(0.5)},
          {"columns": [0, 1], "method": "vmdav", "gamma": 0.5}),
@@ -91,9 +93,9 @@ def test_natural_arguments(natural, plain):
 
 
 def test_weights_of_a_series_go_by_its_names():
-    plain = microaggregate(FRAME, 3, columns=["a", "b"], weights={"a": 1, "b": 9})
+    plain = microaggregate(FRAME, 3, columns=["a", "b"], variable_weights={"a": 1, "b": 9})
     given = pd.Series([9.0, 1.0], index=["b", "a"])
-    named = microaggregate(FRAME, 3, columns=["a", "b"], weights=given)
+    named = microaggregate(FRAME, 3, columns=["a", "b"], variable_weights=given)
     assert np.array_equal(named.labels, plain.labels)
 
 

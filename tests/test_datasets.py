@@ -87,7 +87,7 @@ def test_a_seed_gives_the_same_records_and_another_seed_others():
     [
         ({"c": 0}, "c=0 must be a whole number from 1 to 2147483647"),
         ({"d": 1.5}, "d=1.5 must be a whole number from 1 to 2147483647"),
-        ({"min_size": 9}, "min_size is 9 and max_size 8; min_size must not be the larger."),
+        ({"min_size": 9}, "min_size is 9 and max_size 8; min_size must not exceed max_size."),
         ({"sigma": -1.0}, "sigma=-1.0 must be a finite number from 0 to 1e+150"),
         ({"sigma": float("nan")}, "sigma=nan must be a finite number from 0 to 1e+150"),
         ({"seed": -1}, "seed=-1 must be a whole number of 0 or more"),
@@ -266,5 +266,5 @@ def test_bad_files(tmp_path):
         fetch("census", tmp_path)
     rows = [columns + ",WSALVAL,ERNVAL", ",".join("1" * 13), ",".join(["1"] * 12 + ["a"])]
     (tmp_path / "census.csv").write_text("\n".join(rows))
-    with pytest.raises(InputError, match=r"census.csv, line 3: .* is no number"):
+    with pytest.raises(InputError, match=r"census.csv, line 3: .* is not a number"):
         fetch("census", tmp_path)

@@ -77,9 +77,9 @@ def test_new_records_are_scaled_and_weighted_as_the_fitted():
     """By hand: the second variable decides unless its weight is 0, the constant one never."""
     data = np.array([[0.0, 0, 7], [0, 1, 7], [10, 100, 7], [10, 101, 7]])
     new = np.array([[1.0, 99.0, -1e9]])
-    plain = Microaggregator(k=2, standardize=False, weights=[1, 1, 0])
+    plain = Microaggregator(k=2, standardize=False, variable_weights=[1, 1, 0])
     assert plain.fit(data).transform(new).tolist() == [[10.0, 100.5, 7.0]]
-    first = Microaggregator(k=2, standardize=False, weights=[1, 0, 0])
+    first = Microaggregator(k=2, standardize=False, variable_weights=[1, 0, 0])
     assert first.fit(data).transform(new).tolist() == [[0.0, 0.5, 7.0]]
     scaled = Microaggregator(k=2)
     assert scaled.fit(data).transform(new).tolist() == [[10.0, 100.5, 7.0]]
@@ -127,8 +127,8 @@ def test_clone_pickle_and_frames():
         ({"k": 2.5}, "not a whole number"),
         ({"k": 0}, "too small"),
         ({"options": {"gamma": 1.0}}, "has no option 'gamma'"),
-        ({"options": {"columns": [0]}}, "'columns' is not an option of a method"),
-        ({"weights": [1.0]}, "give one for each"),
+        ({"options": {"columns": [0]}}, "method 'mdav' has no option 'columns'"),
+        ({"variable_weights": [1.0]}, "give one for each"),
     ],
 )
 def test_bad_parameters_are_told_by_fit(parameters, sentence):

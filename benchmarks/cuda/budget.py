@@ -1,14 +1,12 @@
 """What the CUDA engine asks of a device for a whole method, counted in a dry run on the CPU.
 
-The methods themselves run, with the words of the CPU engine, which takes the same decisions; each
-word notes what the CUDA engine's kernel would do for it: records scanned, meetings of the blocks,
+The methods themselves run, with the operations of the CPU engine, which takes the same decisions;
+each notes what the CUDA engine's kernel would do for it: records scanned, meetings of the blocks,
 reductions within a block, launches.
 """
 
 import heapq
 import math
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -21,9 +19,10 @@ from microagg_gpu import METHODS
 from microagg_gpu.kernels import cpu
 from microagg_gpu.kernels.cpu import ward_tree
 from microagg_gpu.kernels.cpu.ward_tree import BUDGET, STEP, WIDTH
-from microagg_gpu.kernels.generic import fixed_size
+from microagg_gpu.methods.extremes import centroid_groups, diameter_groups
+from microagg_gpu.methods.mdav import mdav
+from microagg_gpu.methods.vmdav import vmdav
 
-ENGINE = "dry"  # the name of the engine that counts
 # Flops: of a variable in a squared distance (subtract, multiply, add); of what makes a rise of SSE
 # of it; of a number added to a correctly rounded sum, and of a sum made a centroid.
 SQUARE, RISE, ADD, CENTRE = 3, 4, 13, 19
@@ -122,7 +121,7 @@ class Loop:
 
 
 class Counted(cpu.PointSet):
-    """A set of records that notes what its words would cost in a kernel of `fixed_kernels`."""
+    """A set of records that notes what its operations would cost in a kernel of `fixed_kernels`."""
 
     def __init__(self, points: Any, loop: Loop) -> None:
         super().__init__(points)
@@ -289,18 +288,17 @@ def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> 
 
 
 def dry_engine(work: Work) -> ModuleType:
-    """The CPU engine's words, which note what those of the CUDA engine would do."""
-    engine: Any = ModuleType(f"microagg_gpu.kernels.{ENGINE}")
-    vars(engine).update({name: getattr(cpu, name) for name in cpu.__all__})
+    """The CPU engine's operations, which note what those of the CUDA engine would do."""
+    operations = {name: getattr(cpu, name) for name in cpu.__all__}
+    engine: Any = ModuleType("dry")
+    vars(engine).update(operations)
 
-    def counted(name: str, leftovers: str) -> Callable[..., np.ndarray]:
-        def run(points: Any, k: int, *options: Any, **more: Any) -> np.ndarray:
-            def one_set(part: Any) -> Counted:
-                return Counted(part, Loop(work, part, k, leftovers))
-
-            return getattr(fixed_size, name)(points, k, *options, **more, PointSet=one_set)
-
-        return run
+    def steps(k: int, leftovers: str) -> Any:
+        """An engine whose sets of records count what a loop on the device does."""
+        counting: Any = ModuleType("steps")
+        vars(counting).update(operations)
+        counting.PointSet = lambda part: Counted(part, Loop(work, part, k, leftovers))
+        return counting
 
     def minimum_spanning_tree(points: Any, progress: Any = None) -> Any:
         n, d = points.shape
@@ -341,10 +339,16 @@ def dry_engine(work: Work) -> ModuleType:
         merge_lazily(work, np.ascontiguousarray(points), merged, k)
         return merged
 
-    engine.mdav_groups = counted("mdav_groups", "")
-    engine.vmdav_groups = counted("vmdav_groups", "records")
-    engine.centroid_groups = counted("centroid_groups", "groups")
-    engine.diameter_groups = counted("diameter_groups", "groups")
+    engine.mdav_groups = lambda points, k, progress=None: mdav(points, k, engine=steps(k, ""))
+    engine.vmdav_groups = lambda points, k, gamma, progress=None: vmdav(
+        points, k, gamma=gamma, engine=steps(k, "records")
+    )
+    engine.centroid_groups = lambda points, k, gather, within=None, progress=None: centroid_groups(
+        points, k, gather, steps(k, "groups"), within
+    )
+    engine.diameter_groups = lambda points, k, gather, within=None, progress=None: diameter_groups(
+        points, k, gather, steps(k, "groups"), within
+    )
     engine.minimum_spanning_tree = minimum_spanning_tree
     engine.extreme_groups = extreme_groups
     engine.merge_until_k = merge_until_k
@@ -354,13 +358,7 @@ def dry_engine(work: Work) -> ModuleType:
 def dry_run(points: np.ndarray, k: int, method: str, **options: Any) -> tuple[Work, np.ndarray]:
     """Run a method by an engine that counts; return what was counted, and the labels."""
     work = Work()
-    engine = dry_engine(work)
-    sys.modules[engine.__name__] = engine
-    try:
-        labels = METHODS[method].function(points, k, engine=ENGINE, **options)
-    finally:
-        del sys.modules[engine.__name__]
-    return work, labels
+    return work, METHODS[method].function(points, k, engine=dry_engine(work), **options)
 
 
 def _engine(module: str) -> Any:

@@ -145,6 +145,7 @@ def launched(methods: list[str]) -> tuple[dict[int, dict[tuple[Type, ...], set[s
     """
     from microagg_gpu import METHODS
 
+    engine = import_module(ENGINE)
     launching: Any = import_module(f"{ENGINE}.launching")
     seen: dict[int, dict[tuple[Type, ...], set[str]]] = {}
     failed: dict[str, None] = {}
@@ -155,7 +156,7 @@ def launched(methods: list[str]) -> tuple[dict[int, dict[tuple[Type, ...], set[s
         for (name, options, points), real in jobs:
             launching.LAUNCHES = _Notes()
             try:
-                METHODS[name].function(points.astype(real), K, engine="cuda", **options)
+                METHODS[name].function(points.astype(real), K, engine=engine, **options)
             except _Enough:
                 pass
             except Exception as error:

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from microagg_gpu import METHODS, InputError, measures, microaggregate
 from microagg_gpu.cli.parsing import method_options, parse, split
 from microagg_gpu.cli.progress import phases
-from microagg_gpu.pipeline.comparison import named
+from microagg_gpu.pipeline.provenance import named
 
 from ..common import RESULTS, commit, load, machine, write
 from ..papers.ours import METHODS_2005
@@ -69,7 +69,7 @@ def _method(text: str) -> tuple[str, dict[str, Any]]:
     if name not in METHODS:
         known = ", ".join([*METHODS_2005, UB, *METHODS])
         raise InputError(f"There is no method {name!r}; choose from {known}.")
-    return name, method_options(name, pairs, ("k", "engine", "method", "seed"))
+    return name, method_options(name, pairs)
 
 
 # What is known ----------------------------------------------------------------------------------

@@ -70,12 +70,18 @@ def call(case: Case, data: Any, engine: str | None) -> Result:
     """Call the library as a case says."""
     roles: dict[str, Any] = {
         "by": case.by or None, "sampling_weight": case.weight, "nominal": case.nominal,
-        "ordinal": _orders(case), "weights": case.variable_weights,
+        "ordinal": _orders(case), "variable_weights": case.variable_weights,
     }  # fmt: skip
     if case.form not in ("series", "flat"):
         roles["columns"] = case.protect
+    roles["engine"] = engine
     return microaggregate(
-        data, case.k, case.method, engine=engine, **roles, **case.settings, **case.options
+        data,
+        case.k,
+        case.method,
+        **roles,
+        **case.settings,
+        **case.options,
     )
 
 

@@ -194,7 +194,7 @@ def requests(dice: random.Random, folder: Path) -> list[Any]:
         [
             [*_letters("in.csv"), "--columns", ",,,"], [*_letters("in.csv"), "--by", "nobody"],
             [*_letters("in.csv"), "--option", "x"], [*_letters("in.csv"), "--option", "k=2"],
-            [*_letters("in.csv"), "--column-weights", "a=b"], [*_letters("in.csv"), "-k", "-5"],
+            [*_letters("in.csv"), "--variable-weights", "a=b"], [*_letters("in.csv"), "-k", "-5"],
             [*_letters("in.csv"), "--delimiter", "💶"], [*_letters("in.csv"), "--decimal", "xx"],
             [*_letters("in.csv"), "--encoding", "nobody"], [*_letters("in.csv"), "--drop", "a,b,c"],
             [*_letters("in.csv"), "--group-column", "a"], [*_letters("in.csv"), "--weight", "c"],

@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -21,9 +22,10 @@ import numpy as np
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.data.table import read
 from microagg_gpu.engines import gpu_available
-from microagg_gpu.kernels import engine_for
+from microagg_gpu.kernels import engine_for, engine_named
 from microagg_gpu.pipeline.partition import Partition
 from microagg_gpu.pipeline.problem import prepare
+from microagg_gpu.settings import Settings
 
 Task = dict[str, Any]
 SHORT = 10.0  # seconds: a run below it is repeated
@@ -79,7 +81,7 @@ def watched_compiler() -> Any:
 
 def standardized(data: np.ndarray) -> np.ndarray:
     """The matrix that methods work on."""
-    return prepare(read(data), 1).points
+    return prepare(read(data), Settings(1)).points
 
 
 def digest(labels: np.ndarray, k: int) -> str:
@@ -167,18 +169,19 @@ def _release(number: int) -> str:
 def on_gpu(task: Task, data: np.ndarray) -> dict[str, Any]:
     """A method by the CUDA engine, the records already on the device; then the whole call."""
     device = "auto" if SIMULATED else "cuda"
-    run = METHODS[task["method"]].function
-    given = {"engine": "cuda", **task["options"]}
+    run = partial(METHODS[task["method"]].function, engine=engine_named("cuda"), **task["options"])
 
     def points_of(records: np.ndarray) -> Any:
-        return prepare(read(records), 1, device=device, engine="cuda").points
+        return prepare(read(records), Settings(1, device=device, engine="cuda")).points
 
-    warm_up, _ = timed(lambda: run(points_of(sample(data)), task["k"], **given), 1, settle_gpu)
+    warm_up, _ = timed(lambda: run(points_of(sample(data)), task["k"]), 1, settle_gpu)
     before = memory("VmRSS")
     points = points_of(data)
-    seconds, labels = timed(lambda: run(points, task["k"], **given), task["repeat"], settle_gpu)
+    seconds, labels = timed(lambda: run(points, task["k"]), task["repeat"], settle_gpu)
     calls, result = timed(
-        lambda: microaggregate(data, task["k"], task["method"], device=device, **given),
+        lambda: microaggregate(
+            data, task["k"], task["method"], device=device, engine="cuda", **task["options"]
+        ),
         1,
         settle_gpu,
     )
@@ -199,11 +202,12 @@ def on_gpu(task: Task, data: np.ndarray) -> dict[str, Any]:
 
 
 def tree_and_cut(data: np.ndarray, task: Task) -> dict[str, float]:
-    """The two words of the minimum spanning tree method, timed by themselves."""
+    """The two operations of the minimum spanning tree method, timed by themselves."""
     points = standardized(data)
-    words = engine_for(points, task["engine"])
-    tree, found = timed(lambda: words.minimum_spanning_tree(points), task["repeat"])
-    cut, _ = timed(lambda: words.cut_edges(*found, len(points), task["k"]), task["repeat"])
+    engine = engine_for(points, task["engine"])
+    tree, found = timed(lambda: engine.minimum_spanning_tree(points), task["repeat"])
+    edges, lengths = found
+    cut, _ = timed(lambda: engine.cut_edges(edges, lengths, len(points), task["k"]), task["repeat"])
     return {"tree_seconds": median(tree), "cut_seconds": median(cut)}
 
 

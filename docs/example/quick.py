@@ -1,16 +1,14 @@
-"""An engine to learn from: all words of the generic one, and a quicker one for NumPy arrays."""
-
-from functools import partial
+"""An engine to learn from: all operations of the generic one, and a faster set of records."""
 
 import numpy as np
 
 from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.generic import *  # noqa: F403
-from microagg_gpu.kernels.generic import fixed_size, squared_distances
+from microagg_gpu.kernels.generic.arrays import squared_distances
 
 
 class PointSet(generic.PointSet):
-    """Takes the nearest records without sorting all of them."""
+    """Takes the nearest records without sorting all of them, for NumPy arrays."""
 
     def take_nearest(self, record: int, k: int) -> list[int]:
         """Remove a record and the k - 1 nearest to it."""
@@ -22,7 +20,3 @@ class PointSet(generic.PointSet):
         near = np.flatnonzero(distances <= limit)
         near = near[np.argsort(distances[near], kind="stable")[: last + 1]]
         return self.take(self._index[near].tolist())
-
-
-mdav_groups = partial(fixed_size.mdav_groups, PointSet=PointSet)
-vmdav_groups = partial(fixed_size.vmdav_groups, PointSet=PointSet)

@@ -1,17 +1,15 @@
-"""The CPU engine: the words of the generic engine in Numba, by search trees and on all cores.
+"""The CPU engine: the operations of the generic engine in Numba, by search trees and on all cores.
 
-Every word returns what the generic one does, to the last bit.
+Every operation returns what the generic one does, to the last bit.
 """
 
 from ..generic import (
+    MixedPointSet,
     hilbert_path,
     join_closest_groups,
     join_nearest_records,
-    squared_distances,
-    to_numpy,
 )
 from .annealing import anneal
-from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .mixed import mixed_mdav_groups
 from .moves import best_moves
@@ -26,20 +24,18 @@ from .tours import hamiltonian_paths
 from .ward import extreme_groups, merge_until_k
 
 __all__ = [
+    "MixedPointSet",
     "PointSet",
     "anneal",
     "best_moves",
-    "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
-    "diameter_groups",
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",
     "hilbert_path",
     "join_closest_groups",
     "join_nearest_records",
-    "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
     "mixed_mdav_groups",
@@ -49,7 +45,4 @@ __all__ = [
     "optimal_path_sizes",
     "optimal_sizes",
     "shorten_tour",
-    "squared_distances",
-    "to_numpy",
-    "vmdav_groups",
 ]

@@ -1,10 +1,12 @@
-"""The CUDA engine: the words of the generic engine in Numba CUDA, for arrays on a GPU.
+"""The CUDA engine: the operations of the generic engine in Numba CUDA, for arrays on a GPU.
 
-Every word returns what the generic one does, to the last bit. Long loops run on the device as a
-whole; what is left to the host is the cutting of trees, the recursion of k-Ward, neighbour lists,
+Every operation returns what the generic one does, to the last bit. Long loops run on the device as
+a whole; what is left to the host is the cutting of trees, the recursion of k-Ward, neighbour lists,
 paths with their cuts, and annealing, where each step depends on the one before. The nearest
-records of queries, the best changes of a descent and MDAV on mixed variables are the generic
-engine's words, in CuPy. Arrays are CuPy's, or NumPy's where CUDA is simulated.
+records of queries, the best changes of a descent and sets of mixed variables are the generic
+engine's operations, in CuPy. There is no `PointSet`: a launch for each step would cost too much.
+
+Arrays are CuPy's, or NumPy's where CUDA is simulated.
 """
 
 from ..cpu.annealing import anneal
@@ -13,12 +15,12 @@ from ..cpu.neighbours import neighbours
 from ..cpu.paths import nearest_path, shorten_tour
 from ..cpu.segments import optimal_path_sizes
 from ..generic import (
+    MixedPointSet,
     best_moves,
     hilbert_path,
     join_closest_groups,
-    mixed_mdav_groups,
+    join_nearest_records,
     nearest_records,
-    to_numpy,
 )
 from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
@@ -29,6 +31,7 @@ from .tours import hamiltonian_paths
 from .ward import merge_until_k
 
 __all__ = [
+    "MixedPointSet",
     "anneal",
     "best_moves",
     "centroid_groups",
@@ -40,16 +43,15 @@ __all__ = [
     "hamiltonian_paths",
     "hilbert_path",
     "join_closest_groups",
+    "join_nearest_records",
     "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
-    "mixed_mdav_groups",
     "nearest_path",
     "nearest_records",
     "neighbours",
     "optimal_path_sizes",
     "optimal_sizes",
     "shorten_tour",
-    "to_numpy",
     "vmdav_groups",
 ]

@@ -1,4 +1,4 @@
-"""The generic engine: every word by brute force in the Array API, on any array library.
+"""The generic engine: every operation by brute force in the Array API, on any array library.
 
 It is the reference for the other engines, which must return the same partitions to the label.
 What it promises, and they must keep: sums are correctly rounded (`sums.Total`), squared
@@ -7,11 +7,9 @@ record index. Only annealing is in plain Python on the host, with an order of su
 """
 
 from .annealing import anneal
-from .arrays import squared_distances, to_numpy
-from .fixed_size import centroid_groups, diameter_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .groups import join_closest_groups, join_nearest_records
-from .mixed import mixed_mdav_groups
+from .mixed import MixedPointSet
 from .moves import best_moves
 from .nearest import nearest_records
 from .neighbours import neighbours
@@ -24,30 +22,24 @@ from .tree import cut_edges, minimum_spanning_tree
 from .ward import extreme_groups, merge_until_k
 
 __all__ = [
+    "MixedPointSet",
     "PointSet",
     "anneal",
     "best_moves",
-    "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
-    "diameter_groups",
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",
     "hilbert_path",
     "join_closest_groups",
     "join_nearest_records",
-    "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
-    "mixed_mdav_groups",
     "nearest_path",
     "nearest_records",
     "neighbours",
     "optimal_path_sizes",
     "optimal_sizes",
     "shorten_tour",
-    "squared_distances",
-    "to_numpy",
-    "vmdav_groups",
 ]

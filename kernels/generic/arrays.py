@@ -1,18 +1,8 @@
-"""Small things that every word of the generic engine needs."""
+"""Small things that every operation of the generic engine needs."""
 
 from typing import Any
 
-import numpy as np
-from array_api_compat import is_cupy_array, is_numpy_array, is_torch_array
-
-
-def to_numpy(x: Any) -> np.ndarray:
-    """Copy an array of any library and device to the host."""
-    if is_numpy_array(x):
-        return x
-    if is_cupy_array(x):
-        return x.get()
-    return np.from_dlpack(x.cpu() if is_torch_array(x) else x)
+from ..arrays import to_numpy as to_numpy
 
 
 def squared_distances(columns: Any, target: Any) -> Any:

@@ -1,4 +1,4 @@
-"""MDAV on records of numeric, ordinal and nominal variables.
+"""Records of numeric, ordinal and nominal variables, as MDAV-generic needs them.
 
 References
 ----------
@@ -6,15 +6,12 @@ References
       microaggregation" (MDAV-generic)
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..protocol import Progress
 from .arrays import to_numpy
-from .fixed_size import mdav_groups
 from .points import PointSet
 
 NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
@@ -23,10 +20,7 @@ NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
 class MixedPointSet(PointSet):
     """A `PointSet` whose average record and distances are those of mixed variables.
 
-    Parameters
-    ----------
-    points, kinds, weights
-        As in `mixed_mdav_groups`.
+    See `Engine.MixedPointSet`.
     """
 
     def __init__(self, points: Any, kinds: np.ndarray, weights: np.ndarray) -> None:
@@ -73,37 +67,3 @@ def _mode(values: Any) -> Any:
     xp = array_namespace(values)
     different, counts = xp.unique_counts(values)
     return xp.min(different[counts == xp.max(counts)])
-
-
-def mixed_mdav_groups(
-    points: Any,
-    kinds: Any,
-    weights: Any,
-    k: int,
-    progress: Progress | None = None,
-) -> np.ndarray:
-    """MDAV-generic (Domingo-Ferrer and Torra 2005): the loop of `mdav_groups`, other averages.
-
-    The average record has, of the records that remain, the mean of a numeric variable, the
-    median of an ordinal one (of an even number the lower of the two in the middle, since it
-    must be a category), and the mode of a nominal one (of several the lowest code).
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-        A nominal variable as the codes of its categories, 0, 1, ...
-    kinds : int array of shape (d,)
-        0 numeric, 1 ordinal: adds (a - b)**2 to the squared distance of two records; 2 nominal:
-        adds 0 if the codes are equal, else its weight.
-    weights : float array of shape (d,)
-        Used for nominal variables only.
-    k : int
-    progress : callable, optional
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        The group of each record, in the order in which they were formed.
-    """
-    records = partial(MixedPointSet, kinds=np.asarray(kinds), weights=np.asarray(weights))
-    return mdav_groups(points, k, progress, PointSet=records)

@@ -6,13 +6,9 @@ import typer
 
 from .. import InputError
 from ..files.data_file import group_sizes, read_file
+from ..settings import FORMAT, check_k
+from . import options
 from .console import clear_errors
-from .options import (
-    Delimiter,
-    Encoding,
-    K,
-    Source,
-)
 from .output import show_groups
 from .parsing import split
 from .progress import phases
@@ -23,8 +19,8 @@ EXAMPLES = """Example:
 
 
 def check(
-    source: Source,
-    k: K,
+    source: options.Source,
+    k: options.K,
     columns: Annotated[
         str,
         typer.Option(
@@ -32,8 +28,8 @@ def check(
             help="Columns that an intruder may know: the protected ones, and those of strata.",
         ),
     ],
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
+    delimiter: options.Delimiter = FORMAT.delimiter,
+    encoding: options.Encoding = FORMAT.encoding,
 ) -> None:
     """Is a file k-anonymous? Count the records that are alike in some columns.
 
@@ -41,8 +37,7 @@ def check(
     smallest groups are shown.
     """
     with clear_errors(), phases() as phase:
-        if k < 1:
-            raise InputError(f"k={k} is too small: a group has at least 1 record")
+        check_k(k)
         with phase(f"reading {source.name}"):
             file = read_file(source, delimiter=delimiter, encoding=encoding)
         with phase("counting"):

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,31 +10,12 @@ from .. import InputError, compare
 from ..files.atomic import Outputs
 from ..files.data_file import read_file
 from ..plots import check_plot, plot_map
+from ..settings import COMPARED_SIZES, DEFAULT, FORMAT
+from . import options
 from .columns import find_roles
 from .console import clear_errors
-from .options import (
-    Aggregate,
-    AsTheyAre,
-    By,
-    Columns,
-    ColumnWeights,
-    Decimal,
-    Delimiter,
-    Device,
-    Drop,
-    Encoding,
-    Force,
-    Missing,
-    Nominal,
-    Ordinal,
-    Refine,
-    Seed,
-    SmallStrata,
-    Source,
-    Weight,
-)
 from .output import show_comparison, stdout
-from .parsing import column_weights, parse, split
+from .parsing import parse, split, variable_weights
 from .progress import phases
 from .writing import check_targets, readable, write_text
 
@@ -47,41 +28,44 @@ EXAMPLES = """Examples:
 
 
 def compare_methods(
-    source: Source,
-    k: Annotated[str, typer.Option("-k", help="Least group sizes to try.")] = "3,5",
+    source: options.Source,
+    k: Annotated[str, typer.Option("-k", help="Least group sizes to try.")] = ",".join(
+        map(str, COMPARED_SIZES)
+    ),
     methods: Annotated[str, typer.Option(metavar="A,B,...", help="Methods to try.")] = "all",
-    columns: Columns = None,
-    by: By = None,
-    weight: Weight = None,
-    drop: Drop = None,
-    ordinal: Ordinal = None,
-    nominal: Nominal = None,
-    column_weight: ColumnWeights = None,
-    missing: Missing = "error",
-    small_strata: SmallStrata = "error",
-    aggregate: Aggregate = "mean",
-    no_standardize: AsTheyAre = False,
-    device: Device = "auto",
-    seed: Seed = 0,
-    refine: Refine = None,
+    columns: options.Columns = None,
+    by: options.By = None,
+    weight: options.Weight = None,
+    drop: options.Drop = None,
+    ordinal: options.Ordinal = None,
+    nominal: options.Nominal = None,
+    weights: options.VariableWeights = None,
+    column_weights: options.ColumnWeights = None,
+    missing: options.Missing = DEFAULT.missing,
+    small_strata: options.SmallStrata = DEFAULT.small_strata,
+    aggregate: options.Aggregate = DEFAULT.aggregate,
+    no_standardize: options.NoStandardize = not DEFAULT.standardize,
+    device: options.Device = DEFAULT.device or "auto",
+    seed: options.Seed = DEFAULT.seed,
+    refine: options.Refine = DEFAULT.refine,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the map of loss and risk.")
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE.json", help="Write the table as JSON.")
     ] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = ".",
-    force: Force = False,
+    delimiter: options.Delimiter = FORMAT.delimiter,
+    encoding: options.Encoding = FORMAT.encoding,
+    decimal: options.Decimal = FORMAT.decimal,
+    force: options.Force = False,
 ) -> None:
     """Try methods on a file: what each loses, what risk it leaves and how long it takes.
 
-    The risk is that of record linkage: the share of published records whose nearest original
-    record is their own.
+    The risk is that of record linkage: the share of records that an intruder who has all the
+    original data would identify.
     """
     with clear_errors(), phases() as phase:
-        sizes = [parse("k", int, one) for one in split(k)]
+        sizes = [parse("k", int, size) for size in split(k)]
         if not sizes or not split(methods):
             raise InputError("nothing to compare: give one k and one method, or more")
         targets = check_targets([source], [plot, json_file], force)
@@ -91,12 +75,15 @@ def compare_methods(
             file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
             dropped = file.resolve(split(drop))
             table, roles = find_roles(file, columns, by, weight, ordinal, nominal, dropped, missing)
-        with phase("comparing") as tell:
+        choices: dict[str, Any] = {
+            "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
+        }  # fmt: skip
+        with phase("comparing") as progress:
             rows = compare(
                 table, sizes, "all" if methods == "all" else split(methods),
-                standardize=not no_standardize, weights=column_weights(column_weight),
-                device=device, seed=seed, progress=tell, refine=refine, missing=missing,
-                small_strata=small_strata, aggregate=aggregate, **roles,
+                standardize=not no_standardize,
+                variable_weights=variable_weights(weights, column_weights), device=device,
+                seed=seed, progress=progress, refine=refine, **choices, **roles,
             )  # fmt: skip
         with Outputs(force) as files:
             if plot is not None:

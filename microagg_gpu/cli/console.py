@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from typer.core import TyperCommand
 from .. import stopping
 from ..errors import DataWarning, InputError, reason
 from .limits import is_want_of_memory
+from .parsing import as_command
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def clear_errors() -> Iterator[None]:
     except typer.Exit:
         raise
     except InputError as error:
-        _fail(_as_options(str(error)))
+        _fail(error.written(as_command))
     except BaseException as error:
         written = stopping.what_was_written()
         if isinstance(error, KeyboardInterrupt) or stopping.stopped:
@@ -136,25 +136,3 @@ class Command(TyperCommand):
                 if values.get(one.name) in ("", [""]):
                     raise InputError(f"{one.opts[0]} is empty: give a value, or leave it out")
         return super().parse_args(ctx, args)
-
-
-_PARAMETERS = (
-    "aggregate|block|by|columns|decimal|delimiter|device|encoding|method|missing|nominal|ordinal"
-    "|refine|refine_steps|repair|seed|small_strata"
-)
-
-
-def _as_options(message: str) -> str:
-    """Parameters of the Python functions in a message as options of the command."""
-    example = re.search(r"ordinal=\{'(.*)': \['(.*)'\]\}", message)
-    if example:
-        order = "<".join(example[2].split("', '"))
-        message = message.replace(example[0], f"--ordinal '{example[1]}={order}'")
-    message = re.sub(r"\binner='(\w+)'", r"--option inner=\1", message)
-    return re.sub(
-        rf"\b({_PARAMETERS})=('([^']*)'|[-+.\w]+)?",
-        lambda found: (
-            f"--{found[1].replace('_', '-')}" + (f" {found[3] or found[2]}" if found[2] else "")
-        ),
-        message,
-    )

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..files.atomic import temporary_folder
+from ..settings import ClusterSettings, Settings, changed
 from .output import show_parts
 from .progress import Phases
 
@@ -40,6 +41,8 @@ def protect_parts(
     workers: int | None,
     scheduler: str | None,
     phase: Phases,
+    settings: Settings,
+    cluster: ClusterSettings,
     **given: Any,
 ) -> None:
     """Protect Parquet files as one, and print what was done.
@@ -54,8 +57,10 @@ def protect_parts(
         How many processes to start, or where a cluster is.
     phase : Phases
         Bars on the terminal.
+    settings, cluster
+        How to protect and divide.
     **given
-        Arguments of `microagg_gpu.distributed.microaggregate`.
+        Other arguments of `microagg_gpu.distributed.microaggregate`.
     """
     try:
         from .. import distributed
@@ -64,15 +69,17 @@ def protect_parts(
     with ExitStack() as bars, _client(workers, scheduler, output) as client:
         now: list[Any] = ["", None]
 
-        def tell(name: str, fraction: float) -> None:
+        def progress(name: str, fraction: float) -> None:
             if name != now[0]:
                 bars.close()
                 now[:] = name, bars.enter_context(phase(name))
             if now[1] is not None:
                 now[1](fraction)
 
+        chosen = {**changed(settings), **changed(cluster), "k": settings.k}
+        options = chosen.pop("options", {})
         result = distributed.microaggregate(
-            sources, output=output, client=client, progress=tell, **given
+            sources, output=output, client=client, progress=progress, **chosen, **options, **given
         )
         bars.close()
     phase.close()

@@ -1,9 +1,16 @@
-"""The options of the command ``microagg`` that several of its commands take."""
+"""The options that several commands take; defaults and choices are those of `settings`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 import typer
+
+from .. import settings
+
+
+def _choices(kind: Any) -> str:
+    return "|".join(get_args(kind))
+
 
 FILES = "CSV (also .gz, .bz2, .zst, .lz4), Parquet or Arrow"
 Source = Annotated[Path, typer.Argument(metavar="FILE", help=f"Data file with a header: {FILES}.")]
@@ -11,32 +18,43 @@ Sources = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help=f"Data file with a header: {FILES}. With --workers or --scheduler Parquet files, or a "
-        "directory of them.",
+        help=f"Data file with a header: {FILES}. With --workers or --scheduler: Parquet files, or "
+        "a directory of them.",
     ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
-        metavar="N", help="Protect several Parquet files as one, by so many processes (Dask)."
+        metavar="N",
+        help="Protect several Parquet files together, with this many Dask worker processes.",
     ),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(metavar="tcp://...", help="The same on a Dask cluster that runs already."),
+    typer.Option(
+        metavar="tcp://...",
+        help="Protect several Parquet files together on a running Dask cluster.",
+    ),
 ]
 Block = Annotated[
     int,
-    typer.Option(metavar="N", help="With these: the most records that a worker groups at once."),
+    typer.Option(
+        metavar="N", help="With workers: how many records a worker groups at once, at most."
+    ),
 ]
 Repair = Annotated[
     int,
     typer.Option(
         metavar="STEPS",
-        help="With these: how long groups are refined where blocks meet, for each record.",
+        help="With workers: refinement steps per record where two blocks touch.",
     ),
 ]
-K = Annotated[int, typer.Option("-k", help="The least number of records in a group.")]
+K = Annotated[int, typer.Option("-k", help="Least number of records in a group.")]
+Method = Annotated[str, typer.Option(help="Method; `microagg methods` lists the names.")]
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="An option of the method. May be repeated."),
+]
 Columns = Annotated[
     str | None,
     typer.Option(
@@ -46,30 +64,33 @@ Columns = Annotated[
 ]  # fmt: skip
 By = Annotated[
     str | None,
-    typer.Option(metavar="A,B,...", help="Columns of strata: groups never cross them."),
+    typer.Option(metavar="A,B,...", help="Columns of strata. A group never crosses strata."),
 ]
 Weight = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Sampling weight: centroids become weighted means."),
+    typer.Option(
+        metavar="COLUMN", help="Sampling weight. Groups are then published as weighted means."
+    ),
 ]
 Ordinal = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN=A<B<C",
-        help="A column of ordered categories, lowest first (the order of numbers may be left "
-        "out); may be repeated.",
+        help="A column of ordered categories, lowest first. Numbers need no order. May be "
+        "repeated.",
     ),
 ]
 Nominal = Annotated[
     str | None, typer.Option(metavar="A,B,...", help="Columns of categories without order.")
 ]
-ColumnWeights = Annotated[
+VariableWeights = Annotated[
     str | None,
     typer.Option(
-        "--column-weights", metavar="A=2,B=0.5", help="Weight of columns in distances and loss.",
+        "--variable-weights", metavar="A=2,B=0.5", help="Weights of columns in distances and loss.",
         show_default="all 1",
     ),
 ]  # fmt: skip
+ColumnWeights = Annotated[str | None, typer.Option("--column-weights", hidden=True)]
 Drop = Annotated[
     str | None,
     typer.Option(metavar="A,B,...", help="Columns to leave out, such as identifiers."),
@@ -77,68 +98,83 @@ Drop = Annotated[
 Missing = Annotated[
     str,
     typer.Option(
-        help="Missing values: `error`; `pattern` groups only records with the same ones missing; "
-        "`drop` leaves out records with any."
+        metavar=_choices(settings.Missing),
+        help="Missing values: stop with an error; group only records that miss the same values; "
+        "drop records with missing values.",
     ),
 ]
 SmallStrata = Annotated[
     str,
     typer.Option(
-        help="Strata of fewer than k records: `error`; `merge` with the nearest one; `suppress` "
-        "their records."
+        metavar=_choices(settings.SmallStrata),
+        help="Strata of fewer than k records: stop with an error; merge each with the nearest "
+        "stratum; suppress their records.",
     ),
 ]
 Aggregate = Annotated[
-    str, typer.Option(help="What is published for a group: `mean`, `median` or `trimmed` mean.")
+    str,
+    typer.Option(
+        metavar=_choices(settings.Aggregate), help="What is published for a group of numbers."
+    ),
 ]
 KeepIntegers = Annotated[
-    bool, typer.Option("--keep-integers", help="Round in columns of whole numbers.")
+    bool, typer.Option("--keep-integers", help="Round published values in columns of integers.")
 ]
 KeepMetadata = Annotated[
     bool,
     typer.Option(
         "--keep-metadata",
-        help="Copy the metadata of a Parquet or Arrow file too: look at them before you publish.",
+        help="Copy the metadata of a Parquet or Arrow file. Look at them before you publish.",
     ),
 ]
-AsTheyAre = Annotated[
+NoStandardize = Annotated[
     bool,
     typer.Option(
         "--no-standardize",
-        help="Take the columns in their own units; else each is brought to standard deviation 1.",
+        help="Keep the units of the columns. By default each is scaled to standard deviation 1.",
     ),
 ]
 Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cuda:1, ...")]
-Seed = Annotated[int, typer.Option(help="For methods that draw random numbers.")]
+Seed = Annotated[int, typer.Option(help="Seed of methods that draw random numbers.")]
 Refine = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Then lower the loss for so long; Ctrl-C ends it earlier, with the best so far.",
+        help="Spend this many seconds reducing the loss. Ctrl-C ends it with the best result so "
+        "far.",
     ),
 ]
 RefineSteps = Annotated[
     int | None,
     typer.Option(
-        metavar="N", help="Instead of seconds: steps for each record, the same result everywhere."
+        metavar="N",
+        help="Instead of seconds: steps per record. The result is the same on every machine.",
     ),
 ]
 Bound = Annotated[
-    bool, typer.Option("--bound", help="Tell what loss no method can be below, and the gap.")
+    bool, typer.Option("--bound", help="Compute a lower bound on the loss of any grouping.")
+]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Add a column with the number of each record's group."),
 ]
 Delimiter = Annotated[
-    str | None, typer.Option(help="What parts the cells of CSV.", show_default="found out")
+    str | None, typer.Option(help="Column separator of CSV.", show_default="detected")
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="Of CSV, such as latin-1.", show_default="utf-8, utf-16")
+    str | None,
+    typer.Option(
+        help="Encoding of CSV, such as latin-1.", show_default="detected: utf-8 or utf-16"
+    ),
 ]
 Decimal = Annotated[str, typer.Option(help="Decimal mark of CSV.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Page = Annotated[
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Report = Annotated[
     Path | None,
     typer.Option(
         "--report", metavar="FILE.html",
-        help="Write a report. It tells of the original records: do not publish it.",
+        help="Write a report. It contains information about the original records: do not publish "
+        "it.",
     ),
 ]  # fmt: skip
 Json = Annotated[

@@ -11,7 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..pipeline.comparison import Comparison, named
+from ..pipeline.comparison import Comparison
+from ..pipeline.provenance import left_out, named
 from ..pipeline.result import Bound, Result
 
 
@@ -36,7 +37,7 @@ def show_result(
     strata : sequence of str
         Columns within which records were counted.
     least : int
-        The smallest number of records that are alike in the file.
+        The smallest number of records in the file that share their published values.
     others : sequence of str
         Columns that were not protected.
     written : sequence of Path
@@ -47,19 +48,21 @@ def show_result(
     each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
     rows = {
         "method": named(result.method, result.options),
-        "records": f"{len(result.labels)} of {len(result.names)} variables, k = {result.k}",
-        "left out": _left_out(result),
+        "records": f"{len(result.labels):,} records, {len(result.names)} variables, k = {result.k}",
+        "left out": left_out(result.dropped, result.suppressed),
         "merged": "; ".join(result.merged),
-        "groups": f"{len(sizes)} of {each} records",
+        "groups": f"{len(sizes):,} groups of {each} records",
         "loss": f"{result.loss:.4f} %",
         "refined": "" if result.refined is None else str(result.refined),
         "found by": result.found_by,
-        "bound": certified(bound),
+        "lower bound": certified(bound),
         "time": f"{result.seconds:.2f} s on {result.device}",
         "protected": ", ".join(result.names),
-        "checked": f"in the file, {_alike(result, strata, least)}",
+        "checked": f"in the file, {_counted(result, strata, least)}",
         "not protected": ", ".join(others),
         "written": ", ".join(map(str, written)),
+        "repeat with": result.provenance.command() or "",
+        "in Python": result.provenance.python(),
     }
     _show(rows)
 
@@ -80,15 +83,16 @@ def show_parts(result: Any) -> None:
     written = result.protected
     rows = {
         "method": named(result.method, result.options),
-        "records": f"{result.records} of {len(result.names)} variables, k = {result.k}",
-        "left out": _left_out(result),
-        "groups": f"{result.groups} of {each} records",
+        "records": f"{result.records:,} records, {len(result.names)} variables, k = {result.k}",
+        "left out": left_out(result.dropped, result.suppressed),
+        "groups": f"{result.groups:,} groups of {each} records",
         "loss": f"{result.loss:.4f} %",
         "blocks": str(result.blocks)
-        + (f"; {result.repaired} records repaired at borders" if result.repaired else ""),
+        + (f"; {result.repaired:,} records refined where blocks touch" if result.repaired else ""),
         "time": f"{result.seconds:.2f} s",
         "protected": ", ".join(result.names),
-        "checked": f"in the files, each record is one of at least {result.alike} that are alike",
+        "checked": "in the files, every record shares its protected values with at least "
+        f"{result.alike - 1} others",
         "written": f"{len(written)} files in {written[0].parent}",
     }
     _show(rows)
@@ -98,25 +102,17 @@ def certified(bound: Bound | None) -> str:
     """What a lower bound says, in a sentence."""
     if bound is None:
         return ""
-    return (
-        f"no grouping loses less than {floor(bound.loss * 1e4) / 1e4:.4f} %: this loss can be "
-        f"lowered by at most {bound.gap:.1f} % of it"
-    )
+    least = floor(bound.loss * 1e4) / 1e4
+    return f"no grouping loses less than {least:.4f} %, which is {bound.gap:.1f} % below this loss"
 
 
-def _alike(result: Result, strata: Sequence[str], least: int) -> str:
+def _counted(result: Result, strata: Sequence[str], least: int) -> str:
     if result.labels.ndim > 1:
-        return f"each value appears at least {least} times; records as a whole are not k-anonymous"
-    text = f"each record is one of at least {least} that are alike"
+        return f"every value appears at least {least} times; records as a whole are not k-anonymous"
+    text = f"every record shares its protected values with at least {least - 1} others"
     if strata:
         text += f" in its {' x '.join(strata)}"
-    return text + (", but not within the strata that were merged" if result.merged else "")
-
-
-def _left_out(result: Any) -> str:
-    parts = [f"{result.dropped} with missing values"] if result.dropped else []
-    parts += [f"{result.suppressed} of too small strata or patterns"] if result.suppressed else []
-    return ", ".join(parts)
+    return text + ("; k does NOT hold once the strata columns are known" if result.merged else "")
 
 
 def show_comparison(rows: Comparison) -> None:
@@ -137,7 +133,8 @@ def show_comparison(rows: Comparison) -> None:
         before = row["k"]
     stdout().print(table)
     stdout().print(
-        "loss: 100 SSE / SST; risk: published records whose nearest original is their own"
+        "loss: 100 SSE / SST; risk: share of records that an intruder with all the original data "
+        "would identify"
     )
 
 
@@ -153,16 +150,16 @@ def show_groups(groups: pa.Table, names: Sequence[str], k: int) -> bool:
     """
     counts = groups.column(groups.num_columns - 1).to_numpy()
     few = counts < k
-    alike = f"that are alike in {', '.join(names)}"
+    listed = ", ".join(names)
     if few.any():
         verdict = (
-            f"NOT {k}-anonymous: {counts[few].sum()} of {counts.sum()} records are in {few.sum()} "
-            f"of {len(counts)} groups of fewer than {k} {alike}."
+            f"FAIL: {counts[few].sum():,} of {counts.sum():,} records share {listed} with fewer "
+            f"than {k - 1} others, in {few.sum():,} of {len(counts):,} groups."
         )
     else:
         verdict = (
-            f"{k}-anonymous: each of the {counts.sum()} records is one of at least {counts.min()} "
-            f"{alike} ({len(counts)} groups)."
+            f"PASS: every one of the {counts.sum():,} records shares {listed} with at least "
+            f"{counts.min() - 1} others ({len(counts):,} groups)."
         )
     table = Table(box=box.SIMPLE)
     table.add_column("records", justify="right")

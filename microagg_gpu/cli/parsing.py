@@ -1,12 +1,41 @@
 """Texts of options as values."""
 
 import csv
-import inspect
+import shlex
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
-from ..errors import InputError
-from ..methods import METHODS
+import typer
+
+from ..errors import InputError, Option, shown
+from ..methods import METHODS, check_names
+from ..settings import ClusterSettings, Format, Roles, Settings
+
+OWN = {
+    field.name
+    for kind in (Settings, Roles, Format, ClusterSettings)
+    for field in fields(kind)
+} | {"group_column", "drop", "output", "force"}  # fmt: skip
+"""Parameters of the library that the command has as options; others are options of a method."""
+SPELLED = {"k": "-k", "sampling_weight": "--weight", "standardize": "--no-standardize"}
+
+
+def as_command(option: Option) -> str:
+    """An option of the library as users of the command write it."""
+    if option.name not in OWN:
+        return f"--option {option.name}={_text(option.value) if option.has_value else '...'}"
+    flag = SPELLED.get(option.name, f"--{option.name.replace('_', '-')}")
+    if not option.has_value or isinstance(option.value, bool):
+        return flag
+    if option.name == "ordinal" and isinstance(option.value, dict):
+        orders = (f"{name}={'<'.join(order)}" for name, order in option.value.items())
+        return " ".join(f"{flag} {shlex.quote(order)}" for order in orders)
+    return f"{flag} {_text(option.value)}"
+
+
+def _text(value: Any) -> str:
+    return shlex.quote(value) if isinstance(value, str) and value.isprintable() else shown(value)
 
 
 def split(text: str | None) -> list[str]:
@@ -32,8 +61,13 @@ def parse(name: str, kind: type, text: str) -> Any:
         raise InputError(f"{name}={text!r} is not {wanted}") from None
 
 
-def column_weights(text: str | None) -> list[float] | dict[str, float] | None:
-    """Weights in order, '1,2', or by name, 'staff=2'."""
+def variable_weights(
+    text: str | None, old: str | None = None
+) -> list[float] | dict[str, float] | None:
+    """Weights in order, '1,2', or by name, 'staff=2'; `old` is that of an earlier option."""
+    if old is not None:
+        typer.echo("microagg: --column-weights is called --variable-weights now", err=True)
+        text = old if text is None else text
     if text is None:
         return None
     pairs = [part.rpartition("=") for part in split(text)]
@@ -56,27 +90,26 @@ def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
 
 def defaults(method: str) -> dict[str, Any]:
     """Options of a method and their defaults."""
-    hidden = ("points", "k", "engine", "progress", "seed", "story")
-    parameters = inspect.signature(METHODS[method].function).parameters.values()
-    return {
-        p.name: p.default for p in parameters if p.name not in hidden and p.kind != p.VAR_KEYWORD
-    }
+    return {name: option.default for name, option in METHODS[method].takes.options.items()}
 
 
-def method_options(method: str, pairs: Sequence[str], taken: Sequence[str]) -> dict[str, Any]:
+def method_options(method: str, pairs: Sequence[str]) -> dict[str, Any]:
     """Options of a method from NAME=VALUE, each of the type that its default has."""
-    known = defaults(method) if method in METHODS else {}
-    options = {}
+    texts = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not (name and equals):
             raise InputError(f"option {pair!r} is not NAME=VALUE, as in gamma=0.2")
-        if name in taken:
-            how = f"--{name}" if len(name) > 1 else f"-{name}"
-            raise InputError(f"{name!r} is no option of a method: give it as {how}, if at all")
-        default = known.get(name)
-        options[name] = _guess(text) if default is None else parse(name, type(default), text)
-    return options
+        texts[name] = text
+    if method not in METHODS:
+        return {}  # `microaggregate` refuses it
+    check_names(method, texts)
+    known = METHODS[method].options(texts)
+    return {name: _typed(name, known[name].default, text) for name, text in texts.items()}
+
+
+def _typed(name: str, default: Any, text: str) -> Any:
+    return _guess(text) if default is None else parse(name, type(default), text)
 
 
 def _guess(text: str) -> Any:

@@ -5,20 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ..api import risk_map
 from ..files.atomic import Outputs
 from ..files.data_file import read_file
 from ..files.pairs import match
+from ..pipeline.comparison import risk_map
 from ..report import describe
+from ..settings import FORMAT, Roles, Settings
+from . import options
 from .console import clear_errors
-from .options import (
-    FILES,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Force,
-    Json,
-)
 from .output import stdout
 from .parsing import split
 from .progress import phases
@@ -33,7 +27,7 @@ EXAMPLES = """Examples:
 
 
 def report(
-    original: Annotated[Path, typer.Argument(help=f"The file before: {FILES}.")],
+    original: Annotated[Path, typer.Argument(help=f"The file before: {options.FILES}.")],
     protected: Annotated[Path, typer.Argument(help="The file after protection, by any tool.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE.html", help="The report to write.")
@@ -55,35 +49,33 @@ def report(
             metavar="COLUMN", help="Match records by this column.", show_default="by their order"
         ),
     ] = None,
-    json_file: Json = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = ".",
-    force: Force = False,
+    json_file: options.Json = None,
+    delimiter: options.Delimiter = FORMAT.delimiter,
+    encoding: options.Encoding = FORMAT.encoding,
+    decimal: options.Decimal = FORMAT.decimal,
+    force: options.Force = False,
 ) -> None:
     """Report what a protected file lost and what risk is left, whatever tool made it.
 
-    The report tells of the original records: do not publish it.
+    The report contains information about the original records: do not publish it.
     """
     with clear_errors(), phases() as phase:
         targets = check_targets([original, protected], [output, json_file], force)
-        how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         with phase(f"reading {original.name}"):
-            before = read_file(original, **how)  # type: ignore[arg-type]
+            before = read_file(original, delimiter=delimiter, encoding=encoding, decimal=decimal)
         with phase(f"reading {protected.name}"):
-            after = read_file(protected, **how)  # type: ignore[arg-type]
+            after = read_file(protected, delimiter=delimiter, encoding=encoding, decimal=decimal)
         with phase("matching"):
             pair = match(before, after, split(columns) or None, split(by), key)
-        with phase("trying methods") as tell:
-            alternatives = risk_map(
-                pair.table, pair.k, progress=tell, columns=pair.names, by=pair.strata or None,
-                missing="pattern", small_strata="suppress",
-            )  # fmt: skip
-        with phase("measuring utility and risk") as tell:
+        with phase("trying methods") as progress:
+            settings = Settings(pair.k, missing="pattern", small_strata="suppress")
+            roles = Roles(columns=pair.names, by=pair.strata or None)
+            alternatives = risk_map(pair.table, roles, settings, progress)
+        with phase("measuring utility and risk") as progress:
             content = describe(
                 pair.original, pair.protected, names=pair.names, k=pair.k, cells=pair.cells,
                 made={name: readable(text) for name, text in pair.made.items() if text},
-                alternatives=alternatives, progress=tell,
+                alternatives=alternatives, progress=progress,
             )  # fmt: skip
         with Outputs(force) as files:
             write_report(files, content, output, json_file)

@@ -13,24 +13,14 @@ from array_api_compat import (
     is_torch_array,
 )
 
-from ..checks import as_floats, column_list, is_whole, shown
-from ..errors import InputError
-from ..kernels import engine_for
-from .columns import (
-    Columns,
-    Ordinal,
-    Table,
-    check_unique,
-    choose,
-    combine,
-    kinds_of,
-    numbers_given,
-    ranks,
-    too_large,
-)
+from ..checks import as_floats, column_list, is_whole
+from ..errors import InputError, option, shown
+from ..kernels import to_numpy
+from ..settings import Roles
+from .columns import Table, check_unique, choose, combine, kinds_of, numbers_given, ranks, too_large
 
 
-def read_list(data: Any, *roles: Any) -> Table:
+def read_list(data: Any, roles: Roles) -> Table:
     try:
         array = np.asarray(data)
     except (TypeError, ValueError, OverflowError, RuntimeError):
@@ -39,17 +29,13 @@ def read_list(data: Any, *roles: Any) -> Table:
             f"the rows of the list have different lengths ({', '.join(map(str, lengths[:5]))}) or "
             "hold other things than numbers: give each record the same variables"
         ) from None
-    table = read_array(array, *roles)
+    table = read_array(array, roles)
     return replace(table, rebuild=lambda *new: table.rebuild(*new).tolist())
 
 
 def read_array(
     data: Any,
-    columns: Columns,
-    by: Columns,
-    sampling_weight: Any,
-    ordinal: Ordinal,
-    nominal: Columns,
+    roles: Roles,
 ) -> Table:
     if is_jax_array(data) or is_dask_array(data):
         raise InputError(
@@ -74,22 +60,22 @@ def read_array(
         raise InputError(f"the array holds {data.dtype} values, not real numbers: convert it")
     matrix = data if data.ndim == 2 else xp.reshape(data, (-1, 1))
     p = matrix.shape[1]
-    to_numpy = engine_for(matrix).to_numpy
 
     integral, signed = (xp.isdtype(data.dtype, k) for k in ("integral", "signed integer"))
 
     def column(j: int) -> np.ndarray:
         return to_numpy(matrix[:, j]) if integral else to_numpy(matrix[:, j]).astype(np.float64)
 
-    sampling = None
+    sampling, sampling_weight = None, roles.sampling_weight
     if is_whole(sampling_weight) or isinstance(sampling_weight, str):
         sampling_weight = _position(sampling_weight, p)
         sampling = column(sampling_weight).astype(np.float64)
     elif sampling_weight is not None:
         sampling, sampling_weight = numbers_given(sampling_weight), None
-    named = None if columns is None else _positions("columns", columns, p)
-    strata_columns = _positions("by", by, p)
-    ordinal, nominal = _positions("ordinal", ordinal, p), _positions("nominal", nominal, p)
+    named = None if roles.columns is None else _positions("columns", roles.columns, p)
+    strata_columns = _positions("by", roles.by, p)
+    ordinal = _positions("ordinal", roles.ordinal, p)
+    nominal = _positions("nominal", roles.nominal, p)
     chosen, orders = choose(
         named, strata_columns, sampling_weight, ordinal, nominal, list(range(p))
     )
@@ -122,7 +108,9 @@ def read_array(
         if others and not keep_integers:
             raise InputError(
                 f"column {others[0]} holds integers above 2^53, which would lose digits in an "
-                "array of float64: take keep_integers=True, or a DataFrame"
+                "array of float64: use ",
+                option("keep_integers", True),
+                ", or a DataFrame",
             )
         rows = xp.take(matrix, xp.asarray(kept, device=device(data)), axis=0)
         result = xp.astype(rows, kind, copy=True)
@@ -142,7 +130,7 @@ def read_array(
         strata,
         strata_names,
         sampling,
-        [str(j) for j in strata_columns],
+        Roles(chosen, strata_columns or None, sampling_weight, ordinal or (), nominal or ()),
         exact,
         dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
     )

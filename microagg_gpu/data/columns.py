@@ -9,17 +9,12 @@ from array_api_compat import (
     array_namespace,
 )
 
-from ..checks import as_floats, shown
-from ..errors import InputError, values_are
-from ..kernels import engine_for
+from ..checks import as_floats
+from ..errors import InputError, option, shown, values_are
+from ..kernels import to_numpy
+from ..settings import ROLES, Roles
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
-
-
-Columns = Any  # the name or position of a column, or an iterable of them; None for none
-
-
-Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
 
 
 @dataclass(frozen=True)
@@ -52,8 +47,8 @@ class Table:
         Number of each record's stratum.
     strata_names : list of str
         What to call each stratum.
-    strata_columns : list of str
-        The columns that divide the records into strata.
+    roles : Roles
+        The columns that were found for each role, by the keys of the data: names, or positions.
     sampling : float array of shape (n,), or None
         Sampling weight of each record.
     """
@@ -67,7 +62,7 @@ class Table:
     strata: np.ndarray | None = None
     strata_names: list[str] = field(default_factory=list)
     sampling: np.ndarray | None = None
-    strata_columns: list[str] = field(default_factory=list)
+    roles: Roles = ROLES
     exact: dict[int, np.ndarray] = field(default_factory=dict)
     least: dict[int, int] = field(default_factory=dict)
 
@@ -110,10 +105,14 @@ def choose(
     if both:
         raise InputError(f"column {both[0]!r} is named ordinal and nominal: choose one")
     chosen += [c for c in [*ordinal, *nominal] if c not in chosen]
-    for role, taken in (("in by=", by), ("the sampling weight", [sampling_weight])):
+    for name, taken in (("by", by), ("sampling_weight", [sampling_weight])):
         twice = [c for c in chosen if c in taken and c is not None]
         if twice:
-            raise InputError(f"column {twice[0]!r} is {role} and cannot be protected as well")
+            raise InputError(
+                f"column {twice[0]!r} is named in ",
+                option(name),
+                " and cannot be protected as well",
+            )
     orders: dict[int, Sequence[Any] | None] = {
         chosen.index(c): _order(c, ordinal[c]) if isinstance(ordinal, Mapping) else None
         for c in ordinal
@@ -189,7 +188,7 @@ def refuse_values(table: Table, what: str, test: str, remedy: str) -> None:
     if bool(xp.all(xp.isfinite(table.values))):
         return
     bad = xp.astype(getattr(xp, test)(table.values), xp.int64)
-    found = engine_for(table.values).to_numpy(xp.sum(bad, axis=0))
+    found = to_numpy(xp.sum(bad, axis=0))
     where = [f"{name} ({count})" for name, count in zip(table.names, found, strict=True) if count]
     if where:
         more = f" and {len(where) - 5} more" if len(where) > 5 else ""

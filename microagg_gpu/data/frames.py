@@ -7,20 +7,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..checks import column_list, is_column, shown
-from ..errors import InputError
+from ..checks import column_list, is_column
+from ..errors import InputError, option, unknown_column
 from ..files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
-from .columns import (
-    Columns,
-    Ordinal,
-    Table,
-    choose,
-    combine,
-    first_with,
-    kinds_of,
-    numbers_given,
-    ranks,
-)
+from ..settings import Columns, Roles
+from .columns import Table, choose, combine, first_with, kinds_of, numbers_given, ranks
 
 MISSING = "(missing)"
 _EXACT: dict[Any, type] = {nw.Int64: np.int64, nw.UInt64: np.uint64}
@@ -33,20 +24,13 @@ _SIGNED: dict[Any, int] = {
 }  # bits
 
 
-def read_frame(
-    data: Any,
-    columns: Columns,
-    by: Columns,
-    sampling_weight: Any,
-    ordinal: Ordinal,
-    nominal: Columns,
-) -> Table:
+def read_frame(data: Any, roles: Roles) -> Table:
     """Read the variables of a DataFrame, or a Series as one variable; see `table.read`."""
     if nw.dependencies.is_pandas_like_dataframe(data):
         _check_names(data)
     frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.Series):
-        return _read_series(frame, columns, by, sampling_weight, ordinal, nominal)
+        return _read_series(frame, roles)
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
             f"data of type {type(data).__name__} cannot be read: "
@@ -55,20 +39,20 @@ def read_frame(
     if frame.implementation.is_pyarrow():
         frame = nw.from_native(without_views(data), eager_only=True)
     names = list(frame.columns)
-    sampling = None
+    sampling, sampling_weight = None, roles.sampling_weight
     if sampling_weight is not None and is_column(sampling_weight, names):
         (sampling_weight,) = _existing("sampling_weight", sampling_weight, names)
         sampling = _numbers([_column(frame, sampling_weight)], [str(sampling_weight)])[:, 0]
     elif sampling_weight is not None:
         _check_index(data, sampling_weight)
         sampling, sampling_weight = numbers_given(sampling_weight), None
-    by_list = _existing("by", by, names)
-    nominal = _existing("nominal", nominal, names)
-    ranked: Any = _existing("ordinal", ordinal, names)
-    if isinstance(ordinal, Mapping):
-        ranked = {name: ordinal[name] for name in ranked}
+    by_list = _existing("by", roles.by, names)
+    nominal = _existing("nominal", roles.nominal, names)
+    ranked: Any = _existing("ordinal", roles.ordinal, names)
+    if isinstance(roles.ordinal, Mapping):
+        ranked = {name: roles.ordinal[name] for name in ranked}
     chosen, orders = choose(
-        None if columns is None else _existing("columns", columns, names), by_list,
+        None if roles.columns is None else _existing("columns", roles.columns, names), by_list,
         sampling_weight, ranked, nominal, names,
     )  # fmt: skip
     labels = [str(name) for name in chosen]
@@ -129,7 +113,7 @@ def read_frame(
         strata,
         strata_names,
         sampling,
-        [str(name) for name in by_list],
+        Roles(chosen, by_list or None, sampling_weight, ranked or (), nominal or ()),
         exact,
         {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
     )
@@ -150,26 +134,22 @@ def _with_columns(frame: nw.DataFrame, new: dict[Any, nw.Series], kept: np.ndarr
     return compact_table(result) if frame.implementation.is_pyarrow() else result
 
 
-def _read_series(
-    series: nw.Series,
-    columns: Columns,
-    by: Columns,
-    sampling_weight: Any,
-    ordinal: Ordinal,
-    nominal: Columns,
-) -> Table:
+def _read_series(series: nw.Series, roles: Roles) -> Table:
     """One variable, read as a frame of one column."""
     name = str(series.name)
-    if columns is not None:
-        _existing("columns", columns, [series.name])
-    for role, given in (("by", by), ("ordinal", ordinal), ("nominal", nominal)):
-        if column_list(role, given, [series.name]):
-            raise InputError(f"{role}= is for tables and the data are one column: leave it out")
+    if roles.columns is not None:
+        _existing("columns", roles.columns, [series.name])
+    for role in ("by", "ordinal", "nominal"):
+        if column_list(role, getattr(roles, role), [series.name]):
+            raise InputError(
+                option(role), " is for tables and the data are one column: leave it out"
+            )
+    sampling_weight = roles.sampling_weight
     if sampling_weight is not None:
         _check_index(series.to_native(), sampling_weight)
         sampling_weight = numbers_given(sampling_weight)
     frame = series.alias(name).to_frame().to_native()
-    table = read_frame(frame, None, None, sampling_weight, None, None)
+    table = read_frame(frame, Roles(sampling_weight=sampling_weight))
 
     def rebuild(*new: Any) -> Any:
         frame = nw.from_native(table.rebuild(*new), eager_only=True)
@@ -187,10 +167,7 @@ def _existing(role: str, columns: Columns, names: list[Any]) -> list[Any]:
     chosen, known = column_list(role, columns, names), set(names)
     for column in chosen:
         if column not in known:
-            raise InputError(
-                f"column {shown(column)} is not in the table, which has: "
-                f"{', '.join(map(str, names))}"
-            )
+            raise unknown_column(column, "the table", names)
     return chosen
 
 
@@ -268,7 +245,12 @@ def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
     if other:
         raise InputError(
             f"{len(other)} of {len(series)} columns are not numbers: {', '.join(other[:5])}: "
-            "choose numeric ones with columns=, or name them in ordinal= or nominal="
+            "choose numeric ones with ",
+            option("columns"),
+            ", or name them in ",
+            option("ordinal"),
+            " or ",
+            option("nominal"),
         )
     return np.stack([_floats(s) for s in series], axis=1)
 
@@ -331,7 +313,8 @@ def _natural_order(series: nw.Series, known: list[Any], name: str) -> list[Any]:
         return whole.dictionary.to_pylist()
     raise InputError(
         f"the order of the categories of column {name!r} is not known: give it, lowest first, as "
-        f"in ordinal={{{name!r}: {sorted(map(str, known))[:4]}}}"
+        "in ",
+        option("ordinal", {name: sorted(map(str, known))[:4]}),
     )
 
 

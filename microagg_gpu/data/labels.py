@@ -20,6 +20,12 @@ def labels_from_sizes(order: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return labels
 
 
+def members_of(labels: np.ndarray) -> list[np.ndarray]:
+    """The records of each group, in index order, the groups in the order of their labels."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+
+
 def numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Labels as numbers 0, 1, ... in their order and without gaps, and the size of each group.
 

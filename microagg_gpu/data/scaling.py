@@ -1,59 +1,207 @@
-"""Scaling: what differences of each variable count for in distances and loss."""
+"""Scaling: what differences of each variable count for in distances and loss.
+
+There is one scaling for a table, a Dask cluster and the scikit-learn estimator. Sums are correctly
+rounded and roots taken on the host (not every library's are exact), so all array libraries and any
+division into parts give the same numbers.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from math import frexp, ldexp
+from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import (
-    array_namespace,
-    device,
-)
+from array_api_compat import array_namespace, device
 
 from ..errors import InputError
-from ..kernels import engine_for
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine
+
+LARGEST_SQUARED = 1e150
+"""Values above it cannot be squared and added up."""
 
 
-def standardize(values: Any, names: Sequence[str]) -> Any:
+class Scaling(NamedTuple):
+    """How variables are brought to mean 0 and standard deviation 1, and weighted.
+
+    Attributes
+    ----------
+    centre : float array of shape (d,)
+    spread : float array of shape (d,)
+        Standard deviations; 1 for a constant variable.
+    constant : bool array of shape (d,)
+        Variables with one value only, which become 0.
+    factor : float array of shape (d,)
+        What the standardized variable is multiplied by.
+    """
+
+    centre: np.ndarray
+    spread: np.ndarray
+    constant: np.ndarray
+    factor: np.ndarray
+
+    @property
+    def scale(self) -> np.ndarray:
+        """What differences of each variable are multiplied by."""
+        return np.where(self.constant, 0.0, 1 / self.spread) * self.factor
+
+    def apply(self, values: Any) -> Any:
+        """Records, a row each, on the scale; missing values (NaN) stay missing."""
+        if not (self.centre.any() or self.constant.any()) and (self.scale == 1.0).all():
+            return values
+        xp = array_namespace(values)
+
+        def column(numbers: np.ndarray) -> Any:
+            return xp.asarray(numbers[:, np.newaxis], device=device(values))
+
+        columns = values.T
+        with np.errstate(over="ignore", invalid="ignore"):  # of constant variables
+            centred = columns - column(self.centre)
+        points = xp.where(column(self.constant), 0.0, centred) / column(self.spread)
+        if (self.constant & np.isnan(_lowest(xp, columns))).any():
+            points = xp.where(xp.isnan(columns), xp.nan, points)
+        if (self.factor != 1.0).any():
+            points = points * column(self.factor)
+        return points.T
+
+
+def _lowest(xp: Any, columns: Any) -> np.ndarray:
+    """The least value of each variable, NaN if one is missing."""
+    return to_numpy(xp.min(columns, axis=1))
+
+
+def standardize(values: Any, names: Sequence[str], engine: Engine) -> Any:
     """Bring each variable to mean 0 and standard deviation 1; a constant one to 0.
 
-    Missing values (NaN) stay and count for nothing. Sums are correctly rounded and roots taken on
-    the host (not every library's are exact), so all array libraries give the same numbers.
+    Missing values (NaN) stay and count for nothing.
     """
-    return standardized(values, names)[0]
+    return standard_scaling(values, names, engine).apply(values)
 
 
-def standardized(values: Any, names: Sequence[str]) -> tuple[Any, np.ndarray]:
-    """`standardize`, and what each variable's differences were multiplied by."""
-    words = engine_for(values)
-    total = words.correctly_rounded_sum
+def unscaled(d: int) -> Scaling:
+    """The scaling of variables that keep their units."""
+    return Scaling(np.zeros(d), np.ones(d), np.zeros(d, dtype=bool), np.ones(d))
+
+
+def standard_scaling(values: Any, names: Sequence[str], engine: Engine) -> Scaling:
+    """The scaling that brings variables to mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    values : array of shape (n, d)
+        NaN where a value is missing.
+    names : sequence of str
+        Names of the variables, for errors.
+    engine : Engine
+    """
     xp = array_namespace(values)
     columns = values.T
     missing = xp.isnan(columns)
     some = bool(xp.any(missing))
-    n: Any = values.shape[0]
-    known = columns
-    if some:
-        n = xp.astype(xp.sum(xp.astype(~missing, xp.int64), axis=1), xp.float64)
-        n = xp.where(n == 0, 1.0, n)  # a variable without values
-        known = xp.where(missing, 0.0, columns)
+    known = xp.where(missing, 0.0, columns) if some else columns
+    count = to_numpy(xp.sum(xp.astype(~missing, xp.int64), axis=1)).astype(np.float64)
+
+    def total(numbers: Any) -> np.ndarray:
+        return to_numpy(engine.correctly_rounded_sum(numbers))
+
     with np.errstate(over="ignore", invalid="ignore"):
-        centred = known - xp.reshape(total(known) / n, (-1, 1))
+        centre = total(known) / np.maximum(count, 1)
+        centred = known - xp.asarray(centre[:, np.newaxis], device=device(values))
         if some:
             centred = xp.where(missing, 0.0, centred)
-        spread = np.sqrt(words.to_numpy(total(centred * centred) / n))
-    lowest, highest = columns, columns
-    if some:
-        lowest, highest = xp.where(missing, xp.inf, columns), xp.where(missing, -xp.inf, columns)
-    constant = words.to_numpy(xp.max(highest, axis=1) <= xp.min(lowest, axis=1))
+        squares = total(centred * centred)
+    low = xp.where(missing, xp.inf, columns) if some else columns
+    high = xp.where(missing, -xp.inf, columns) if some else columns
+    constant = to_numpy(xp.max(high, axis=1) <= xp.min(low, axis=1))
+    return scaling_from_sums(centre, squares, count, constant, names)
+
+
+def refuse_large(values: Any) -> None:
+    """Refuse values that cannot be squared."""
+    xp = array_namespace(values)
+    if float(xp.max(xp.abs(xp.where(xp.isnan(values), 0.0, values)))) > LARGEST_SQUARED:
+        raise InputError("the data hold values above 1e150, too large to square: rescale them")
+
+
+def scaling_from_sums(
+    centre: np.ndarray,
+    squares: np.ndarray,
+    count: np.ndarray,
+    constant: np.ndarray,
+    names: Sequence[str],
+) -> Scaling:
+    """The scaling of variables whose sums are known.
+
+    Parameters
+    ----------
+    centre : float array of shape (d,)
+        Correctly rounded sums over the counts.
+    squares : float array of shape (d,)
+        Correctly rounded sums of the squared differences from the centre.
+    count : array of shape (d,)
+        Values that are not missing.
+    constant : bool array of shape (d,)
+    names : sequence of str
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.sqrt(squares / np.maximum(count, 1))
     usable = (np.isfinite(spread) & (spread > 0)) | constant
     if not usable.all():
         raise InputError(
             f"column {names[int(np.argmin(usable))]} has values too large or too close together "
             "to standardize: rescale it"
         )
-    divisor = xp.asarray(np.where(constant, 1.0, spread)[:, np.newaxis], device=device(values))
-    flat = xp.asarray(constant[:, np.newaxis], device=device(values))
-    result = xp.where(flat, 0.0, centred) / divisor
-    if some:
-        result = xp.where(missing, xp.nan, result)
-    return result.T, np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread))
+    spread = np.where(constant, 1.0, spread)
+    return Scaling(np.where(constant, 0.0, centre), spread, constant, np.ones(len(spread)))
+
+
+# Sums that can be merged: an exact sum is an integer in units of the least float64.
+
+_UNIT = 1074  # the least float64 is 2 ** -1074
+_CHUNK = 2**14  # records at a time, which stay in the cache
+
+
+def exact_sums(values: np.ndarray) -> list[int]:
+    """The exact sum of each column, in units of 2 ** -1074.
+
+    NaN counts for 0, and infinity for 2 ** 1024, which is infinite when it is `rounded`.
+    """
+    infinite = np.isinf(values).sum(axis=0).tolist()
+    columns = np.where(np.isfinite(values), values, 0.0).T
+    return [
+        _exact_sum(np.ascontiguousarray(column)) + (count << (1024 + _UNIT))
+        for column, count in zip(columns, infinite, strict=True)
+    ]
+
+
+def _exact_sum(numbers: np.ndarray) -> int:
+    """Add the leading bits of all numbers, which float64 does exactly, then those that are left.
+
+    These are the multiples of an ulp of sigma, a power of two above the sum of all sizes (Rump,
+    Ogita and Oishi 2008, "Accurate floating-point summation", ExtractVector).
+    """
+    total = 0
+    for start in range(0, len(numbers), _CHUNK):
+        rest = numbers[start : start + _CHUNK]
+        while (largest := float(np.abs(rest).max())) > 0:
+            if largest > 2.0**900:  # sigma would overflow
+                total += sum(map(_units, rest.tolist()))
+                break
+            sigma = ldexp(1.0, frexp(largest)[1] + len(rest).bit_length() + 1)
+            leading = (sigma + rest) - sigma
+            total += _units(float(leading.sum()))
+            rest = rest - leading
+    return total
+
+
+def _units(number: float) -> int:
+    """A float64 in units of the least one."""
+    numerator, denominator = number.as_integer_ratio()
+    return numerator * (2**_UNIT // denominator)
+
+
+def rounded(total: int) -> float:
+    """An exact sum as the nearest float64; infinite if it is too large for one."""
+    try:
+        return total / 2**_UNIT  # Python divides integers to the nearest float
+    except OverflowError:
+        return np.inf if total > 0 else -np.inf

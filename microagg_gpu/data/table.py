@@ -11,18 +11,15 @@ from array_api_compat import (
 )
 
 from ..errors import DataWarning, InputError
-from ..kernels import engine_for
+from ..kernels import to_numpy
+from ..settings import ROLES, Roles
 from .arrays import read_array, read_list
-from .columns import NUMBER, Columns, Ordinal, Table, refuse_values
+from .columns import NUMBER, Table, refuse_values
 
 
 def read(
     data: Any,
-    columns: Columns = None,
-    by: Columns = None,
-    sampling_weight: Any = None,
-    ordinal: Ordinal = (),
-    nominal: Columns = (),
+    roles: Roles = ROLES,
 ) -> Table:
     """Read the variables of an array, a list of lists or a DataFrame.
 
@@ -30,21 +27,18 @@ def read(
     ----------
     data : array, list or DataFrame
         Two-dimensional with a row per record, or one-dimensional for one variable.
-    columns : name, position, or several, optional
-        The variables to protect; by default all but those of ``by`` and ``sampling_weight``.
+    roles : Roles
         Names in a DataFrame, positions in an array.
-    by, sampling_weight, ordinal, nominal
-        As in `microaggregate`.
     """
     with np.errstate(invalid="ignore"):  # R's missing value is a signalling NaN
         if isinstance(data, (list, tuple)):
-            table = read_list(data, columns, by, sampling_weight, ordinal, nominal)
+            table = read_list(data, roles)
         elif is_array_api_obj(data):
-            table = read_array(data, columns, by, sampling_weight, ordinal, nominal)
+            table = read_array(data, roles)
         else:
             from .frames import read_frame  # by narwhals, and PyArrow for categories
 
-            table = read_frame(data, columns, by, sampling_weight, ordinal, nominal)
+            table = read_frame(data, roles)
     n, p = table.values.shape
     if n == 0 or p == 0:
         raise InputError(f"the data are empty: {n} records of {p} variables")
@@ -84,7 +78,7 @@ def _warn_of_missing_codes(table: Table) -> None:
     """
     xp = array_namespace(table.values)
     known = xp.where(xp.isnan(table.values), xp.inf, table.values)
-    lowest = engine_for(known).to_numpy(xp.min(known, axis=0))
+    lowest = to_numpy(xp.min(known, axis=0))
     for j in np.flatnonzero(table.whole & (table.kinds == NUMBER)).tolist():
         low = int(table.exact[j].min()) if j in table.exact else lowest[j]
         if low in (-(2**31), table.least.get(j)):

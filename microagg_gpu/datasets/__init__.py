@@ -1,4 +1,4 @@
-"""Data of the papers: simulated clusters, printed toy examples, the three reference files."""
+"""The data of the papers: simulated clusters, printed examples and the three reference files."""
 
 from .reference import Dataset, fetch
 from .simulated import clusters, simulated

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import file_path, shown
-from ..errors import InputError
+from ..checks import file_path
+from ..errors import InputError, shown
 
 BASE_URL = "https://raw.githubusercontent.com/sdcTools/sdcMicro/master/data/"
 _EXTRA = 'pip install "microagg-gpu[datasets]"'
@@ -56,13 +56,13 @@ _FILES = {
 def fetch(
     name: str, data_home: str | os.PathLike[str] | None = None, *, base_url: str = BASE_URL
 ) -> Dataset:
-    """Read a reference file, downloading it if it is not on this machine.
+    """Read a reference file, and download it if it is not on this machine.
 
-    The file is `<name>.csv`, or else the R file `Tarragona.rda`, `CASCrefmicrodata.rda` or
-    `EIA.rda`. It is looked for in `data_home`; without it in the directory that the environment
-    variable MICROAGG_DATA names, then in the cache directory (`microagg-gpu` under
-    XDG_CACHE_HOME or `~/.cache`). If there is none, the R file is downloaded to `data_home` or
-    the cache directory, and its SHA-256 checksum is compared.
+    The function looks for `<name>.csv`, then for the R file `Tarragona.rda`,
+    `CASCrefmicrodata.rda` or `EIA.rda`. It looks in `data_home` if that is given. Otherwise it
+    looks in the directory named by the environment variable MICROAGG_DATA, then in the cache
+    directory (`microagg-gpu` under XDG_CACHE_HOME or `~/.cache`). If there is no such file, it
+    downloads the R file to `data_home` or the cache directory and compares its SHA-256 checksum.
 
     Parameters
     ----------
@@ -73,9 +73,8 @@ def fetch(
     data_home : path, optional
         The only directory to look in and to download to.
     base_url : str
-        Web address of the folder that holds the R files. The default is the public repository
-        of the R package sdcMicro; it could not be tried when this was written, for want of a
-        network.
+        Web address of the folder with the R files. The default is the public repository of the
+        R package sdcMicro. We had no network when we wrote this and could not test it.
 
     Returns
     -------
@@ -85,11 +84,11 @@ def fetch(
     Raises
     ------
     InputError
-        The name is unknown, or a file lacks a variable or holds something that is no number.
+        The name is unknown, or the file lacks a variable or contains a value that is not a number.
     OSError
         The download failed.
     ImportError
-        The packages of the extra `datasets` are needed and are not installed.
+        The packages of the extra `datasets` are needed but not installed.
 
     Notes
     -----
@@ -115,7 +114,7 @@ def fetch(
 
 
 def _directories(data_home: str | os.PathLike[str] | None) -> list[Path]:
-    """Return where to look, in order; a download goes to the last one."""
+    """Return the directories to look in, in order. A download goes to the last one."""
     if data_home is not None:
         return [Path(data_home).expanduser()]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "microagg-gpu"
@@ -131,8 +130,8 @@ def _read_csv(path: Path, columns: list[str]) -> Dataset:
             records = [[float(row[column]) for column in columns] for row in rows]
         except (TypeError, ValueError):
             raise InputError(
-                f"{path.name}, line {rows.line_num}: a variable used in the papers is no number; "
-                "get the file again."
+                f"{path.name}, line {rows.line_num}: a variable used in the papers is not a "
+                "number; get the file again."
             ) from None
     return Dataset(np.array(records, dtype=np.float64).reshape(-1, len(columns)), columns)
 

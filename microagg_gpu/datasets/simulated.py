@@ -5,8 +5,8 @@ from typing import Literal, overload
 
 import numpy as np
 
-from ..checks import is_whole, number, shown, true_or_false, whole_number
-from ..errors import InputError
+from ..checks import is_whole, number, true_or_false, whole_number
+from ..errors import InputError, shown
 
 # name: (d, sigma, min_size, max_size); the number of clusters c is 200 everywhere.
 _SIGMAS = (0.010, 0.025, 0.050, 0.075, 0.100, 0.150, 0.200, 0.300)
@@ -59,7 +59,7 @@ def clusters(
     seed : int or sequence of int
         Seed of the random generator; the same seed gives the same records.
     labels : bool
-        Whether to return also the cluster of each record.
+        Whether to return the cluster of each record too.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def clusters(
     max_size = whole_number("max_size", max_size, 1, most)
     if min_size > max_size:
         raise InputError(
-            f"min_size is {min_size} and max_size {max_size}; min_size must not be the larger."
+            f"min_size is {min_size} and max_size {max_size}; min_size must not exceed max_size."
         )
     sigma = number("sigma", sigma, 0, 1e150)
     labels = true_or_false("labels", labels)
@@ -84,7 +84,7 @@ def clusters(
         sizes = rng.integers(min_size, max_size, size=c, endpoint=True)
         truth = np.repeat(np.arange(c, dtype=np.int64), sizes)
         data = centres[truth] + sigma * rng.standard_normal((truth.size, d))
-    except (MemoryError, ValueError):  # numpy refuses sizes above its largest by the latter
+    except (MemoryError, ValueError):  # NumPy raises ValueError for sizes above its limit
         raise InputError(
             f"{c} clusters of up to {max_size} records with {d} variables do not fit in memory"
         ) from None
@@ -118,9 +118,9 @@ def simulated(
     name : str
         "SIM_1" ... "SIM_29".
     seed : int
-        Seed of the random generator; each name draws from its own stream.
+        Seed of the random generator; each name has its own stream of random numbers.
     labels : bool
-        Whether to return also the true cluster of each record (for row UB of Table 7).
+        Whether to return the true cluster of each record too (for row UB of Table 7).
 
     Returns
     -------
@@ -132,9 +132,9 @@ def simulated(
     Notes
     -----
     The cluster sizes of SIM_1 ... SIM_8 are random, so n differs from the n that Table 1 prints
-    (10,513 to 11,343; 11,000 is expected, with a standard deviation of 371). The text says that
-    SIM_9 ... SIM_14 start at 10,000 records; Table 2 and 200 clusters of 100 give 20,000, which
-    is followed here.
+    (10,513 to 11,343; the expected n is 11,000, with a standard deviation of 371). The text says
+    that SIM_9 ... SIM_14 start at 10,000 records. Table 2 and 200 clusters of 100 records give
+    20,000, and this function follows the table.
     """
     if not isinstance(name, str) or name not in _PARAMETERS:
         raise InputError(
@@ -150,7 +150,7 @@ def simulated(
 
 
 def _checked_seed(seed: Seed) -> Seed:
-    """Return a seed: a whole number of 0 or more, or several."""
+    """Return a valid seed: one or several whole numbers of 0 or more."""
     if is_whole(seed) or not isinstance(seed, Sequence) or isinstance(seed, (str, bytes)):
         return whole_number("seed", seed, 0)
-    return [whole_number("seed", one, 0) for one in seed]
+    return [whole_number("seed", part, 0) for part in seed]

@@ -1,9 +1,8 @@
-"""The toy data that the papers print number by number."""
+"""The small examples whose numbers the papers print."""
 
 import numpy as np
 
-from ..checks import shown
-from ..errors import InputError
+from ..errors import InputError, shown
 
 _TOYS = {
     "vmdav": [
@@ -19,7 +18,7 @@ _TOYS = {
 
 
 def toy(name: str) -> np.ndarray:
-    """Return a toy data set printed in the papers.
+    """Return a small data set that is printed in a paper.
 
     Parameters
     ----------
@@ -35,8 +34,8 @@ def toy(name: str) -> np.ndarray:
 
     Notes
     -----
-    Examples that the papers only draw (1999 and 2002, Figures 1 and 2) have no printed
-    coordinates and are left out.
+    Some examples are only drawn (1999 and 2002, Figures 1 and 2). Their coordinates are not
+    printed, so they are not included.
     """
     if not isinstance(name, str) or name not in _TOYS:
         raise InputError(

@@ -4,41 +4,48 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 from dask import dataframe as dd
 from dask import delayed
 
 from distributed import Client, default_client
 
 from ..checks import (
-    LARGEST,
     callable_or_none,
     column_list,
     file_path,
+    known_keywords,
     one_of,
-    shown,
     true_or_false,
     whole_number,
 )
-from ..data.columns import Columns
-from ..data.strata import MISSING
-from ..engines import check_device
-from ..errors import InputError
-from ..kernels import ENGINES
+from ..data.scaling import rounded
+from ..errors import InputError, option, shown, unknown_column
 from ..methods import METHODS
-from ..methods.common import check_options
-from ..pipeline.comparison import named
 from ..pipeline.grouping import check_method
-from ..pipeline.problem import Weights, check_k, check_seed, check_weights
-from ..pipeline.publishing import AGGREGATES
+from ..pipeline.problem import check_weights
+from ..pipeline.provenance import named
+from ..settings import (
+    CLUSTER,
+    DEFAULT,
+    ROLES,
+    Aggregate,
+    Columns,
+    EngineName,
+    Missing,
+    Settings,
+    SmallStrata,
+    Weights,
+)
 from .failures import clear_cluster_errors, tried_twice
-from .moments import published_cells, scale_of
+from .moments import published_cells, scaling_of, variables
 from .phases import Job, Progress
 from .sources import Files, Frames, Paths, whole_folder
-from .worker import How, Returned, Roles
+from .worker import BlockSettings, Layout, PublishedPart
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,29 +107,30 @@ class DistributedResult:
         )
 
 
+@known_keywords
 def microaggregate(
     data: dd.DataFrame | Paths,
-    k: int = 3,
-    method: str = "mdav",
-    columns: Columns = None,
-    standardize: bool = True,
-    weights: Weights | None = None,
-    device: str | None = "auto",
-    engine: str | None = None,
-    seed: int = 0,
+    k: int = DEFAULT.k,
+    method: str = DEFAULT.method,
+    columns: Columns = ROLES.columns,
+    standardize: bool = DEFAULT.standardize,
+    variable_weights: Weights | None = DEFAULT.variable_weights,
+    device: str | None = DEFAULT.device,
+    engine: EngineName | None = DEFAULT.engine,
+    seed: int = DEFAULT.seed,
     progress: Progress | None = None,
     *,
     client: Client | None = None,
     output: str | Path | None = None,
     force: bool = False,
-    block: int = 100_000,
-    repair: int = 10,
-    by: Columns = None,
-    sampling_weight: Any = None,
-    missing: str = "error",
-    small_strata: str = "error",
-    aggregate: str = "mean",
-    keep_integers: bool = False,
+    block: int = CLUSTER.block,
+    repair: int = CLUSTER.repair,
+    by: Columns = ROLES.by,
+    sampling_weight: Any = ROLES.sampling_weight,
+    missing: Missing = DEFAULT.missing,
+    small_strata: SmallStrata = DEFAULT.small_strata,
+    aggregate: Aggregate = DEFAULT.aggregate,
+    keep_integers: bool = DEFAULT.keep_integers,
     drop: Columns = (),
     group_column: str | None = None,
     keep_metadata: bool = False,
@@ -140,7 +148,7 @@ def microaggregate(
     data : Dask DataFrame, or Parquet files
         Files as a path, a pattern with ``*``, a directory, or several of these; each file is a
         partition, and must be where all workers can read it.
-    k, method, columns, standardize, weights, device, engine, seed, by, sampling_weight
+    k, method, columns, standardize, variable_weights, device, engine, seed, by, sampling_weight
         As in `microagg_gpu.microaggregate`.
     missing, aggregate, keep_integers, **options
         As in `microagg_gpu.microaggregate`. With ``device="cuda"`` each worker uses its own GPU.
@@ -180,26 +188,24 @@ def microaggregate(
         that its own repetitions could not mend. Nothing is written then.
     """
     begun = time.perf_counter()
-    for name, text, known in (
-        ("small_strata", small_strata, ("error", "suppress")),
-        ("aggregate", aggregate, AGGREGATES),
-        ("missing", missing, MISSING),
-        ("engine", engine, (None, *ENGINES)),
-    ):
-        one_of(name, text, known)
-    callable_or_none("progress", progress)
-    device = check_device(device)
-    standardize, keep_integers, force = (
-        true_or_false(name, given)
-        for name, given in (
-            ("standardize", standardize), ("keep_integers", keep_integers), ("force", force),
-        )
+    one_of("small_strata", small_strata, ("error", "suppress"))
+    given = Settings(
+        k, method, options, standardize, variable_weights, device, engine, seed=seed,
+        missing=missing, small_strata=small_strata, aggregate=aggregate,
+        keep_integers=keep_integers,
     )  # fmt: skip
-    k, seed, block, repair, options = _check(k, method, options, block, repair, seed)
+    if check_method(method) == "individual":
+        raise InputError("individual ranking has no groups of whole records: take another method")
+    given = replace(given, options=METHODS[method].takes.check(method, options))
+    block = whole_number("block", block, 2 * given.k)
+    repair = whole_number("repair", repair, 0)
+    force = true_or_false("force", force)
+    callable_or_none("progress", progress)
     source = _source(data, output, drop, group_column)
     drop = column_list("drop", drop, source.names)
-    roles = _roles(source.names, columns, by, sampling_weight, missing, drop)
-    check_weights(weights, [str(name) for name in roles.columns])
+    layout = _layout(source.names, columns, by, sampling_weight, missing, drop)
+    names = [str(name) for name in layout.columns]
+    check_weights(given.variable_weights, names)
     cluster = _found(client)
     with ExitStack() as stack:
         folder = None
@@ -207,36 +213,38 @@ def microaggregate(
             folder = stack.enter_context(whole_folder(Path(output or "."), source.paths, force))
 
         def attempt() -> DistributedResult:
-            job = Job(cluster, source, roles, progress)
-            found = job.describe(keep_integers)
-            codes, counts, suppressed = published_cells(found, k, small_strata, roles)
-            names = [str(name) for name in roles.columns]
-            scale = scale_of(found, codes, standardize, weights, names)
-            how = How(
-                k, method, options, engine, device, seed, aggregate, keep_integers, repair,
-                scale,
-            )  # fmt: skip
-            forest = job.divide(how, codes, counts, block)
-            new, repaired, sizes = job.protect(how, codes, forest, block)
-            if sizes.sum() != counts.sum() or sizes.min() < k:
+            job = Job(cluster, source, layout, progress)
+            found = job.describe(given.keep_integers)
+            codes, counts, suppressed = published_cells(found, given.k, small_strata, layout)
+            known = variables(found, codes)
+            squares = np.array([rounded(total) for total in job.squares(codes, known.centre)])
+            scaling, sst = scaling_of(known, squares, given, names)
+            whole = np.logical_and.reduce([part.whole for part in found])
+            settings = BlockSettings(given, repair, names, whole, scaling, sst)
+            forest = job.divide(settings, codes, counts, block)
+            new, repaired, sizes = job.protect(settings, codes, forest, block)
+            if sizes.sum() != counts.sum() or sizes.min() < given.k:
                 raise RuntimeError("internal error: records are lost or a group is too small")
-            parts = job.give_back(how, codes, new)
+            parts = job.give_back(settings, codes, new)
             protected: Any
             if folder is None:
-                protected, labels, sse, alike = _to_frames(job, source, parts, how)
+                protected, labels, sse, alike = _to_frames(job, source, parts, settings)
             else:
-                work = source.written(parts, roles, how, folder, drop, group_column, keep_metadata)
+                work = source.written(
+                    parts, layout, settings, folder, drop, group_column, keep_metadata
+                )
                 sse, alike = _to_files(job, source, work, folder, drop)
                 protected, labels = [Path(output or ".") / p.name for p in source.paths], None
-            if alike < k:
+            if alike < given.k:
                 raise RuntimeError(
-                    f"internal error: only {alike} records are alike, fewer than k={k}"
+                    f"internal error: only {alike} records are alike, fewer than k={given.k}"
                 )
             return DistributedResult(
-                protected, labels, 100 * sse / scale.sst if scale.sst > 0 else 0.0, sse, scale.sst,
+                protected, labels, 100 * sse / sst if sst > 0 else 0.0, sse, sst,
                 int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), alike,
-                forest.blocks, repaired, k, method, names, sum(one.dropped for one in found),
-                suppressed, time.perf_counter() - begun, options,
+                forest.blocks, repaired, given.k, method, names,
+                sum(part.dropped for part in found), suppressed, time.perf_counter() - begun,
+                dict(given.options),
             )  # fmt: skip
 
         stack.enter_context(clear_cluster_errors(cluster))
@@ -244,13 +252,13 @@ def microaggregate(
 
 
 def _to_frames(
-    job: Job, source: Frames, parts: list[Any], how: How
+    job: Job, source: Frames, parts: list[Any], settings: BlockSettings
 ) -> tuple[dd.DataFrame, dd.Series, float, int]:
     """The protected DataFrame and its labels; the SSE, and how many records are alike."""
     sse = sum(job.gather("measuring", [delayed(_sse)(part) for part in parts]))
     categories = source.published_categories(parts)
     categories = job.gather("looking at categories", categories) if categories else []
-    protected = source.protected(parts, job.roles, how, categories)
+    protected = source.protected(parts, job.layout, settings, categories)
     alike = job.count(list(protected.to_delayed()), job.seen(()))
     return protected, source.labels(parts), sse, alike
 
@@ -265,7 +273,7 @@ def _to_files(
     return sse, job.count(written, seen)
 
 
-def _sse(part: Returned) -> float:
+def _sse(part: PublishedPart) -> float:
     return part.sse
 
 
@@ -275,10 +283,13 @@ def _source(data: Any, output: Any, drop: Columns, group_column: Any) -> Any:
         raise InputError(f"group_column={shown(group_column)} must be a name")
     if isinstance(data, dd.DataFrame):
         if output is not None or column_list("drop", drop, list(data.columns)) or group_column:
-            raise InputError("output=, drop= and group_column= are for files: leave them out")
+            raise InputError(
+                option("output"), ", ", option("drop"), " and ", option("group_column"),
+                " are for files: leave them out",
+            )  # fmt: skip
         return Frames(data)
     if output is None:
-        raise InputError("files are protected to files: name a directory with output=")
+        raise InputError("files are protected to files: name a directory with ", option("output"))
     file_path("output", output)
     source = Files(_paths(data))
     if group_column is not None and group_column in source.names:
@@ -313,34 +324,9 @@ def _found(client: Any) -> Client:
     return client
 
 
-class _Numbers(NamedTuple):
-    """Arguments that are numbers, and the options of the method."""
-
-    k: int
-    seed: int
-    block: int
-    repair: int
-    options: dict[str, Any]
-
-
-def _check(
-    k: Any, method: Any, options: dict[str, Any], block: Any, repair: Any, seed: Any
-) -> _Numbers:
-    if check_method(method) == "individual":
-        raise InputError("individual ranking has no groups of whole records: take another method")
-    k = check_k(k, 2**62)
-    return _Numbers(
-        k,
-        check_seed(seed),
-        whole_number("block", block, 2 * k, LARGEST),
-        whole_number("repair", repair, 0, LARGEST),
-        check_options(method, METHODS[method].function, options),
-    )
-
-
-def _roles(
+def _layout(
     names: list[Any], columns: Columns, by: Columns, weight: Any, missing: str, drop: list[Any]
-) -> Roles:
+) -> Layout:
     strata = column_list("by", by, names)
     weights = column_list("sampling_weight", weight, names)
     if len(weights) > 1:
@@ -355,11 +341,9 @@ def _roles(
     known = set(names)
     for name in [*chosen, *strata, *drop, *weights]:
         if name not in known:
-            raise InputError(
-                f"column {shown(name)} is not in the data, which have: {', '.join(map(str, names))}"
-            )
+            raise unknown_column(name, "the data", names)
     for part in (chosen, strata):
         for i, name in enumerate(part):
             if name in part[:i] or (part is chosen and name in other):
-                raise InputError(f"column {name!r} has two roles, or is named twice: name it once")
-    return Roles(chosen, strata, weights[0] if weights else None, missing)
+                raise InputError(f"column {name!r} has two layout, or is named twice: name it once")
+    return Layout(chosen, strata, weights[0] if weights else None, missing)

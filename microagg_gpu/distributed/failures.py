@@ -84,8 +84,8 @@ def _sentence(error: Exception, client: Client) -> str | None:
     if isinstance(error, KilledWorker):
         return (
             f"the cluster failed: workers died {error.allowed_failures + 1} times over one task, "
-            "most often for want of memory: give them more, or smaller blocks (block=); nothing "
-            "was written"
+            "most often for want of memory: give them more memory, or choose smaller blocks; "
+            "nothing was written"
         )
     if disk_is_full(error):
         return (

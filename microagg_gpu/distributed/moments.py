@@ -1,20 +1,24 @@
 """What has to be known of all records before they are divided: cells, and how to scale them."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ..data.scaling import Scaling, refuse_large, rounded, scaling_from_sums, unscaled
 from ..errors import InputError, values_are
-from ..pipeline.problem import Weights, check_weights
-from .worker import Described, Key, Roles, Scale, together
+from ..pipeline.problem import check_weights
+from ..settings import Settings
+from .worker import Description, Key, Layout
 
 
 def published_cells(
-    found: list[Described], k: int, small_strata: str, roles: Roles
+    found: list[Description], k: int, small_strata: str, layout: Layout
 ) -> tuple[dict[Key, int], np.ndarray, int]:
     """A number for each cell that is published, its records, and how many others are left out."""
     missing = np.sum([one.missing for one in found], axis=0)
-    if roles.missing == "error" and missing.any():
+    if layout.missing == "error" and missing.any():
         where = ", ".join(
-            f"{name} ({n})" for name, n in zip(roles.columns, missing, strict=True) if n
+            f"{name} ({n})" for name, n in zip(layout.columns, missing, strict=True) if n
         )
         raise InputError(
             f"{values_are(int(missing.sum()))} missing, in column {where}: fill them in, group "
@@ -31,7 +35,7 @@ def published_cells(
     order = sorted(counts, key=lambda key: (tuple(map(str, key[0])), key[1]))
     small = [key for key in order if counts[key] < k]
     if small and small_strata == "error":
-        listed = "; ".join(f"{_name(key, roles)} ({counts[key]})" for key in small[:10])
+        listed = "; ".join(f"{_name(key, layout)} ({counts[key]})" for key in small[:10])
         more = f" and {len(small) - 10} more" if len(small) > 10 else ""
         raise InputError(
             f"{len(small)} of {len(order)} strata or patterns of missing values have fewer than "
@@ -45,37 +49,46 @@ def published_cells(
     return {key: i for i, key in enumerate(kept)}, numbers, total - int(numbers.sum())
 
 
-def _name(key: Key, roles: Roles) -> str:
-    values = zip(roles.by, key[0], strict=True)
+def _name(key: Key, layout: Layout) -> str:
+    values = zip(layout.by, key[0], strict=True)
     text = ", ".join(f"{name}={'(missing)' if v is None else v}" for name, v in values)
-    absent = np.unpackbits(np.frombuffer(key[1], np.uint8))[: len(roles.columns)]
-    without = [str(name) for name, gone in zip(roles.columns, absent, strict=False) if gone]
+    absent = np.unpackbits(np.frombuffer(key[1], np.uint8))[: len(layout.columns)]
+    without = [str(name) for name, gone in zip(layout.columns, absent, strict=False) if gone]
     return (text or "all records") + (f" without {', '.join(without)}" if without else "")
 
 
-def scale_of(
-    found: list[Described],
-    codes: dict[Key, int],
-    standardize: bool,
-    weights: Weights | None,
-    names: list[str],
-) -> Scale:
-    """How records are scaled, the same all over the cluster; as `table.standardized` does it."""
-    parts = [cell for one in found for key, cell in one.cells.items() if key in codes]
-    every = together(parts)
-    factor = np.sqrt(check_weights(weights, names))
-    if standardize:
-        constant = ~(every.high > every.low)
-        with np.errstate(divide="ignore", over="ignore"):
-            spread = np.sqrt(every.squares / np.maximum(every.known, 1))
-            usable = constant | (np.isfinite(1 / spread) & np.isfinite(spread))
-        if not usable.all():
-            raise InputError(
-                f"column {names[int(np.argmin(usable))]} has values too large or too close "
-                "together to standardize: rescale it"
-            )
-        factor = np.where(constant, 0.0, factor / np.where(constant, 1.0, spread))
-    elif max(np.abs(every.high).max(), np.abs(every.low).max()) > 1e150:
-        raise InputError("the data hold values above 1e150, too large to square: rescale them")
-    whole = np.logical_and.reduce([one.whole for one in found])
-    return Scale(names, whole, every.mean, factor, float((every.squares * factor**2).sum()))
+class Variables(NamedTuple):
+    """What is known of each variable over all published records."""
+
+    known: np.ndarray
+    centre: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def variables(found: list[Description], codes: dict[Key, int]) -> Variables:
+    """Counts, means and ranges, the same whatever the partitions are."""
+    parts = [cell for part in found for key, cell in part.cells.items() if key in codes]
+    known = np.sum([part.known for part in parts], axis=0)
+    sums = [rounded(sum(column)) for column in zip(*(part.sums for part in parts), strict=True)]
+    return Variables(
+        known,
+        np.array(sums) / np.maximum(known, 1),
+        np.min([part.low for part in parts], axis=0),
+        np.max([part.high for part in parts], axis=0),
+    )
+
+
+def scaling_of(
+    found: Variables, squares: np.ndarray, settings: Settings, names: list[str]
+) -> tuple[Scaling, float]:
+    """The scaling of one machine, and the total sum of squares of the scaled records."""
+    constant = ~(found.high > found.low)
+    scaling = unscaled(len(names))
+    if settings.standardize:
+        scaling = scaling_from_sums(found.centre, squares, found.known, constant, names)
+    else:
+        refuse_large(np.array([found.low, found.high])[:, np.isfinite(found.low)])
+    scaling.factor[:] = np.sqrt(check_weights(settings.variable_weights, names))
+    known = np.where(constant, 0.0, squares)
+    return scaling, float((known * scaling.scale**2).sum())

@@ -16,7 +16,7 @@ from ..errors import InputError
 from . import worker
 from .blocks import Forest, balance, plan
 from .sources import Files, Frames
-from .worker import Described, How, Key, Roles
+from .worker import BlockSettings, Description, Key, Layout
 
 Progress = Callable[[str, float], None]
 _RETRIES = 2  # of a task that fails, as by a network
@@ -27,10 +27,10 @@ class Job:
     """The phases, each a set of tasks on the cluster."""
 
     def __init__(
-        self, client: Client, source: Frames | Files, roles: Roles, progress: Progress | None
+        self, client: Client, source: Frames | Files, layout: Layout, progress: Progress | None
     ) -> None:
-        self.client, self.source, self.roles = client, source, roles
-        self.parts = source.parts(roles)
+        self.client, self.source, self.layout = client, source, layout
+        self.parts = source.parts(layout)
         self._tell = progress or (lambda phase, fraction: None)
 
     def gather(self, phase: str, work: list[Any]) -> list[Any]:
@@ -57,10 +57,10 @@ class Job:
                 self.client.cancel(futures)
             raise
 
-    def describe(self, keep_integers: bool) -> list[Described]:
+    def describe(self, keep_integers: bool) -> list[Description]:
         """Count, and take the moments of the variables."""
         work = [
-            delayed(worker.describe)(part, self.roles, where, keep_integers)
+            delayed(worker.describe)(part, self.layout, where, keep_integers)
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
         found = self.gather("reading", work)
@@ -69,47 +69,59 @@ class Job:
                 raise one
         return found
 
+    def squares(self, codes: dict[Key, int], centre: np.ndarray) -> list[int]:
+        """Exact sums of squared differences from the centre, over all published records."""
+        work = [
+            delayed(worker.squares)(part, self.layout, where, codes, centre)
+            for part, where in zip(self.parts, self.source.where, strict=True)
+        ]
+        return [sum(column) for column in zip(*self.gather("measuring spread", work), strict=True)]
+
     def _records(self, codes: dict[Key, int]) -> list[Any]:
         return [
-            delayed(worker.records)(part, self.roles, where, number, codes)
+            delayed(worker.records)(part, self.layout, where, number, codes)
             for number, (part, where) in enumerate(zip(self.parts, self.source.where, strict=True))
         ]
 
-    def divide(self, how: How, codes: dict[Key, int], counts: np.ndarray, size: int) -> Forest:
+    def divide(
+        self, settings: BlockSettings, codes: dict[Key, int], counts: np.ndarray, size: int
+    ) -> Forest:
         """Blocks of similar records: from a sample, then counted and balanced."""
-        none = np.empty(0, dtype=np.int64), np.empty((0, len(how.scale.names)))
+        none = np.empty(0, dtype=np.int64), np.empty((0, len(settings.names)))
         if (counts <= size).all():
-            return plan(*none, counts, size, 2 * how.k)
+            return plan(*none, counts, size, 2 * settings.k)
         total = int(counts.sum())
         step = max(1, total // min(-(-total // size) * _SAMPLED[0], _SAMPLED[1]))
         records = self._records(codes)
-        some = self.gather("sampling", [delayed(worker.sample)(r, how, step) for r in records])
+        some = self.gather("sampling", [delayed(worker.sample)(r, settings, step) for r in records])
         cells, points = (np.concatenate(part) for part in zip(*some, strict=True))
-        forest = plan(cells, points, counts, size, 2 * how.k)
-        found = self.gather("dividing", [delayed(worker.count)(r, how, forest) for r in records])
-        return balance(forest, sum(found), size, 2 * how.k)
+        forest = plan(cells, points, counts, size, 2 * settings.k)
+        found = self.gather(
+            "dividing", [delayed(worker.count)(r, settings, forest) for r in records]
+        )
+        return balance(forest, sum(found), size, 2 * settings.k)
 
     def protect(
-        self, how: How, codes: dict[Key, int], forest: Forest, size: int
+        self, settings: BlockSettings, codes: dict[Key, int], forest: Forest, size: int
     ) -> tuple[list[Any], int, np.ndarray]:
         """Published records, how many of them were repaired, and the sizes of all groups."""
-        roles = self.roles
-        placed = [delayed(worker.place)(part, how, forest) for part in self._records(codes)]
-        blocks = _moved(placed, worker.empty(roles, "block"), "block", forest.blocks)
+        layout = self.layout
+        placed = [delayed(worker.place)(part, settings, forest) for part in self._records(codes)]
+        blocks = _moved(placed, worker.empty(layout, "block"), "block", forest.blocks)
         grouped = self.keep(
-            f"{how.method} in {forest.blocks} blocks",
-            [delayed(worker.group_block)(part, how, forest, roles) for part in blocks],
+            f"{settings.given.method} in {forest.blocks} blocks",
+            [delayed(worker.group_block)(part, settings, forest, layout) for part in blocks],
         )
         repaired = 0
-        every = not (how.steps and len(forest.child))
-        new = [delayed(worker.publish_rest)(part, how, roles, every) for part in grouped]
+        every = not (settings.steps and len(forest.child))
+        new = [delayed(worker.publish_rest)(part, settings, layout, every) for part in grouped]
         if not every:
-            second, repaired = self._meetings(grouped, how, forest, size)
+            second, repaired = self._meetings(grouped, settings, forest, size)
             if repaired:
-                near = [delayed(worker.to_border)(part, how, second) for part in grouped]
-                meta = worker.empty(roles, "block", "group", "meets")
+                near = [delayed(worker.to_border)(part, settings, second) for part in grouped]
+                meta = worker.empty(layout, "block", "group", "meets")
                 new += [
-                    delayed(worker.repair)(part, how, forest.blocks, roles)
+                    delayed(worker.repair)(part, settings, forest.blocks, layout)
                     for part in _moved(near, meta, "meets", second.blocks)
                 ]
         new = self.keep("repairing borders" if repaired else "publishing", new)
@@ -119,32 +131,34 @@ class Job:
         return new, repaired, np.concatenate(list(sizes.values()))
 
     def _meetings(
-        self, grouped: list[Any], how: How, forest: Forest, size: int
+        self, grouped: list[Any], settings: BlockSettings, forest: Forest, size: int
     ) -> tuple[Forest, int]:
         """Blocks in which groups from both sides of a cut meet, and of how many records."""
-        work = [delayed(worker.at_borders)(part, how, how.k) for part in grouped]
+        work = [delayed(worker.at_borders)(part, settings, settings.k) for part in grouped]
         some = self.gather("looking at borders", work)
         counts = np.bincount(
             np.concatenate([near for near, _ in some]), minlength=len(forest.child)
         )
         centres = np.concatenate([centre for _, centre in some])
         sets, points = centres[:, 0].astype(np.int64), centres[:, 1:]
-        return plan(sets, points, counts, size, 2 * how.k), int(counts.sum())
+        return plan(sets, points, counts, size, 2 * settings.k), int(counts.sum())
 
-    def give_back(self, how: How, codes: dict[Key, int], new: list[Any]) -> list[Any]:
+    def give_back(
+        self, settings: BlockSettings, codes: dict[Key, int], new: list[Any]
+    ) -> list[Any]:
         """Tasks for what is published of each partition, in its order."""
-        meta = worker.published_empty(self.roles)
+        meta = worker.published_empty(self.layout)
         back = self.keep("returning", _moved(new, meta, "partition", len(self.parts)))
         return [
-            delayed(worker.returned)(part, one, self.roles, how, where, codes, self.offsets)
+            delayed(worker.returned)(part, one, self.layout, settings, where, codes, self.offsets)
             for part, one, where in zip(self.parts, back, self.source.where, strict=True)
         ]
 
-    def seen(self, drop: Sequence[str]) -> Roles:
+    def seen(self, drop: Sequence[str]) -> Layout:
         """What everybody sees of the published records."""
-        return self.roles._replace(by=[c for c in self.roles.by if c not in drop], weight=None)
+        return self.layout._replace(by=[c for c in self.layout.by if c not in drop], weight=None)
 
-    def count(self, frames: list[Any], seen: Roles) -> int:
+    def count(self, frames: list[Any], seen: Layout) -> int:
         """The least number of records that are alike in what is published."""
         hashed = [delayed(worker.hashes)(frame, seen.used) for frame in frames]
         moved = _frame(hashed, worker.hashes_empty()).shuffle(

@@ -20,7 +20,8 @@ from ..errors import InputError, reason
 from ..files.atomic import place_folder, real_target, temporary_folder
 from ..files.data_file import DataFile, verify, write_file
 from ..files.formats import native_file, read_table
-from .worker import How, Returned, Roles
+from ..settings import Roles
+from .worker import BlockSettings, Layout, PublishedPart
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -36,9 +37,9 @@ class Frames:
         self.where = [f"partition {i}" for i in range(data.npartitions)]
         self.example = data._meta_nonempty
 
-    def parts(self, roles: Roles) -> list[Any]:
+    def parts(self, layout: Layout) -> list[Any]:
         """The columns that are used, partition by partition."""
-        return list(self.data[roles.used].to_delayed())
+        return list(self.data[layout.used].to_delayed())
 
     def published_categories(self, new: list[Any]) -> list[Any]:
         """Tasks that say which categories of each column are still published, by partition."""
@@ -47,17 +48,21 @@ class Frames:
         return [delayed(_categories)(part, one, names) for part, one in parts] if names else []
 
     def protected(
-        self, new: list[Any], roles: Roles, how: How, categories: list[dict[Any, pd.Index]]
+        self,
+        new: list[Any],
+        layout: Layout,
+        settings: BlockSettings,
+        categories: list[dict[Any, pd.Index]],
     ) -> dd.DataFrame:
         """The DataFrame with what is published; `categories` are those of all partitions."""
-        table = read(self.example, roles.columns)
+        table = read(self.example, Roles(layout.columns))
         every = np.arange(len(self.example))
-        meta = table.rebuild(table.values, every, how.keep_integers).iloc[:0]
+        meta = table.rebuild(table.values, every, settings.given.keep_integers).iloc[:0]
         kinds = {name: self._category(name, [part[name] for part in categories])
                  for name in (categories[0] if categories else ())}  # fmt: skip
         meta = meta.astype(kinds)
         parts = [
-            delayed(_restored)(part, one, roles, how, meta)
+            delayed(_restored)(part, one, layout, settings, meta)
             for part, one in zip(self.data.to_delayed(), new, strict=True)
         ]
         return dd.from_delayed(parts, meta=meta, divisions=self.data.divisions, verify_meta=False)
@@ -82,22 +87,28 @@ class Frames:
 
 
 def _restored(
-    frame: pd.DataFrame, new: Returned, roles: Roles, how: How, empty: pd.DataFrame
+    frame: pd.DataFrame,
+    new: PublishedPart,
+    layout: Layout,
+    settings: BlockSettings,
+    empty: pd.DataFrame,
 ) -> pd.DataFrame:
     if not len(frame):
         return empty
-    result = read(frame, roles.columns).rebuild(new.values, new.kept, how.keep_integers)
+    result = read(frame, Roles(layout.columns)).rebuild(
+        new.values, new.kept, settings.given.keep_integers
+    )
     kinds = {c: t for c, t in empty.dtypes.items() if isinstance(t, pd.CategoricalDtype)}
     return result.astype(kinds)
 
 
-def _categories(frame: pd.DataFrame, new: Returned, names: list[Any]) -> dict[Any, pd.Index]:
+def _categories(frame: pd.DataFrame, new: PublishedPart, names: list[Any]) -> dict[Any, pd.Index]:
     """The categories of the published records of a partition, column by column."""
     kept = frame.iloc[new.kept]
     return {name: kept[name].cat.remove_unused_categories().cat.categories for name in names}
 
 
-def _labels(frame: pd.DataFrame, new: Returned) -> pd.Series:
+def _labels(frame: pd.DataFrame, new: PublishedPart) -> pd.Series:
     labels = np.full(len(frame), -1)
     labels[new.kept] = new.groups
     return pd.Series(labels, frame.index, name="group")
@@ -122,15 +133,15 @@ class Files:
         kinds = {field.name: pd.ArrowDtype(field.type) for field in schemas[0]}
         self.example = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
 
-    def parts(self, roles: Roles) -> list[Any]:
+    def parts(self, layout: Layout) -> list[Any]:
         """The columns that are used, file by file."""
-        return [delayed(_columns)(path, roles.used) for path in self.paths]
+        return [delayed(_columns)(path, layout.used) for path in self.paths]
 
     def written(
         self,
         new: list[Any],
-        roles: Roles,
-        how: How,
+        layout: Layout,
+        settings: BlockSettings,
         folder: Path,
         drop: Sequence[str],
         group_column: str | None,
@@ -139,7 +150,14 @@ class Files:
         """Tasks that write each file, and return its SSE."""
         return [
             delayed(_write)(
-                path, one, roles, how, folder / path.name, list(drop), group_column, keep_metadata
+                path,
+                one,
+                layout,
+                settings,
+                folder / path.name,
+                list(drop),
+                group_column,
+                keep_metadata,
             )
             for path, one in zip(self.paths, new, strict=True)
         ]
@@ -189,9 +207,9 @@ def _columns(path: Path, names: list[Any]) -> pd.DataFrame:
 
 def _write(
     path: Path,
-    new: Returned,
-    roles: Roles,
-    how: How,
+    new: PublishedPart,
+    layout: Layout,
+    settings: BlockSettings,
     target: Path,
     drop: list[str],
     group_column: str | None,
@@ -199,28 +217,30 @@ def _write(
 ) -> float:
     """Write a file with what is published, compare it with what was to be written."""
     file = DataFile(path, read_table(path, "Parquet"), None)
-    numbers = file.with_numbers(roles.columns)
+    numbers = file.with_numbers(layout.columns)
     if file.table.num_rows:
-        protected = read(numbers, roles.columns).rebuild(new.values, new.kept, how.keep_integers)
+        protected = read(numbers, Roles(layout.columns)).rebuild(
+            new.values, new.kept, settings.given.keep_integers
+        )
     else:
-        protected = pa.table({c: _no_values(numbers[c], how) for c in roles.columns})
+        protected = pa.table({c: _no_values(numbers[c], settings) for c in layout.columns})
     mask = np.zeros(file.table.num_rows, dtype=bool)
     mask[new.kept] = True
     added = {} if group_column is None else {group_column: new.groups}
     changed = file.replaced(
-        protected, roles.columns, None if mask.all() else mask, drop=drop, added=added,
-        strata=roles.by, keep_metadata=keep_metadata,
+        protected, layout.columns, None if mask.all() else mask, drop=drop, added=added,
+        strata=layout.by, keep_metadata=keep_metadata,
     )  # fmt: skip
     write_file(changed, target, target)
     if changed.table.num_rows:
-        verify(target, target, changed, [], how.k)
+        verify(target, target, changed, [], settings.k)
     return new.sse
 
 
-def _no_values(column: pa.ChunkedArray, how: How) -> pa.ChunkedArray:
+def _no_values(column: pa.ChunkedArray, settings: BlockSettings) -> pa.ChunkedArray:
     """A column of a file without records, in the type that those of other files get."""
     kept = pa.types.is_float32(column.type) or (
-        how.keep_integers and pa.types.is_integer(column.type)
+        settings.given.keep_integers and pa.types.is_integer(column.type)
     )
     return column if kept else column.cast(pa.float64())
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from ..errors import InputError
+from ..errors import InputError, option
 from .formats import native_copy
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -86,7 +86,9 @@ def parse(
         Whether we wrote it ourselves, so that the delimiter is not in doubt.
     """
     if decimal not in (".", ","):
-        raise InputError(f"decimal={decimal!r} is not a decimal mark: give a point or a comma")
+        raise InputError(
+            option("decimal", decimal), " is not a decimal mark: give a point or a comma"
+        )
     delimiter = _given(delimiter)
     data, encoding, bom = _decode(path, raw, encoding)
     data = data.rstrip(b"\r\n")
@@ -113,7 +115,8 @@ def _given(delimiter: str | None) -> str | None:
         len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'
     ):
         raise InputError(
-            f"delimiter={delimiter!r} cannot part cells: give one character of ASCII, or tab"
+            option("delimiter", delimiter),
+            " cannot separate columns: give one character of ASCII, or tab",
         )
     return delimiter
 
@@ -151,7 +154,8 @@ def _codec(encoding: str) -> str:
         return codecs.lookup(encoding).name
     except (LookupError, ValueError):
         raise InputError(
-            f"encoding={encoding!r} is unknown: give one such as utf-8, latin-1, cp1252 or utf-16"
+            option("encoding", encoding),
+            " is unknown: give one such as utf-8, latin-1, cp1252 or utf-16",
         ) from None
 
 

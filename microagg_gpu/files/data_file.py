@@ -1,7 +1,7 @@
 """Data files: CSV, Parquet and Arrow; only the chosen columns are read as numbers and replaced."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError, values_are
+from ..errors import InputError, option, unknown_column, values_are
 from . import csv_text, numbers
 from .compact import compact_table, unused_categories
 from .counting import equal_columns, group_codes, group_sizes
@@ -67,17 +67,16 @@ class DataFile:
             if self.text is not None and all(map(numbers.is_number, exact)):
                 raise InputError(
                     f"the first line of {self.path} holds only numbers, so the line of column "
-                    "names seems to be missing: add it, or name the columns with --columns"
+                    "names seems to be missing: add it, or name the columns with ",
+                    option("columns"),
                 )
             return list(exact.values())
         chosen: list[str] = []
         for name in map(str.strip, names):
             if name not in exact:
                 one = self.text is not None and len(exact) == 1
-                raise InputError(
-                    f"column {name!r} is not in {self.path}, which has: {_listed(exact)}"
-                    + ("; if that is more than one, give --delimiter" if one else "")
-                )
+                advice = ("; if that is more than one, give ", option("delimiter")) if one else ()
+                raise unknown_column(name, self.path, exact, *advice)
             if exact[name] in chosen:
                 raise InputError(f"column {name!r} is chosen twice: name each column once")
             chosen.append(exact[name])
@@ -230,13 +229,6 @@ class DataFile:
 
 def _any_infinite(column: pa.ChunkedArray) -> bool:
     return pa.types.is_floating(column.type) and bool(pc.any(pc.is_inf(column)).as_py())
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Names in one line."""
-    shown = [" ".join(name.split()) for name in names]
-    more = f" and {len(shown) - 40} more" if len(shown) > 40 else ""
-    return ", ".join(shown[:40]) + more
 
 
 def _shown(cell: str) -> str:

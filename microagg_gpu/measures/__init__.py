@@ -1,4 +1,4 @@
-"""What protection costs and what it leaves to find out: loss, structure, groups, risk."""
+"""Measures of protected data: loss, structure, groups and risk."""
 
 from .bound import lower_bound
 from .groups import Oversized, count_partitions, oversized

@@ -1,4 +1,4 @@
-"""A sum of squares that no k-partition can be below, with the proof."""
+"""A lower bound on the sum of squares of any k-partition, with the proof."""
 
 from typing import Any
 
@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none, whole_number
 from ..errors import InputError
-from ..kernels import engine_for
 from ..kernels.protocol import Progress
-from .checks import as_matrix
+from .checks import as_matrix, host_engine
 from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
@@ -22,7 +21,7 @@ _BROKEN = 0.02  # of 1/k, by which w has to break an inequality that is added
 
 
 def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) -> float:
-    """Return a sum of squares that the SSE of no partition into groups of k or more is below.
+    """Return a lower bound on the SSE of any partition into groups of at least k.
 
     Parameters
     ----------
@@ -36,13 +35,13 @@ def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) 
     Returns
     -------
     float
-        Rounding is allowed for: the true optimum is not below it.
+        The bound allows for rounding: the true optimum is not below it.
 
     Notes
     -----
-    The greatest of three bounds. Groups have k to 2k - 1 records, since larger ones can be
-    split without loss (2002 Proposition 1), and the SSE of a group of m is the sum of d_ij / m
-    over its pairs, where d_ij are squared distances.
+    The function returns the highest of three bounds. Groups have k to 2k - 1 records, since
+    larger ones can be split without loss (2002 Proposition 1). The SSE of a group of m records is
+    the sum of d_ij / m over its pairs, where d_ij are squared distances.
 
     *Neighbours.* Let S(i) be the sum of the k - 1 least d_ij of record i; then the SSE is at
     least the sum of S(i) / 2k. For the SSE of a group is half the sum, over its records, of
@@ -50,19 +49,20 @@ def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) 
     as m grows, since the next is at least the mean of those before.
 
     *Variables.* The SSE is a sum over variables, each at least that of its own optimal
-    k-partition (Hansen and Mukherjee 2003). Of one variable it is the optimum.
+    k-partition (Hansen and Mukherjee 2003). With one variable the bound is the optimum.
 
     *Pairs.* Let w_ij be 1/m for two records in one group of m, and for i = j, else 0 (Peng and
-    Wei 2007). The SSE is the sum of w_ij d_ij over pairs, 0 <= w_ij <= 1/k, and there hold for::
+    Wei 2007). The SSE is the sum of w_ij d_ij over pairs, 0 <= w_ij <= 1/k, and these hold for::
 
         a record i        w_ii + sum of w_ij over the other j >= 1,    being m times 1/m;
         a triangle i, jl  w_ii - w_ij - w_il + w_jl >= 0,              since i in one group with
                           j and with l, which may be j, puts these into one group;
         a set S           sum of w_ij across its border - sum of w_ii in it >= -floor(|S| / k).
 
-    The last since groups inside of S have a sum of w_ii of 1 and are at most ``floor(|S| / k)``;
-    one with a records in S and b > 0 outside has a sum of a/m, and ab/m across. A set of 5
-    records far from all others is one group of 5 for k = 3, which only this inequality sees.
+    The last holds since a group inside S has a sum of w_ii of 1, and there are at most
+    ``floor(|S| / k)`` such groups. A group with a records in S and b > 0 outside has a sum of a/m,
+    and ab/m across. A set of 5 records far from all others is one group of 5 for k = 3; only this
+    inequality detects that.
 
     Write all of them as a_r w >= b_r, and take any u_r >= 0. Then::
 
@@ -70,10 +70,10 @@ def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) 
              = sum of u_r b_r + sum of w_ij c_ij,    c_ij = d_ij - sum of u_r a_r,ij,
             >= sum of u_r b_r + sum of min(0, c_ij) / k.
 
-    This bound holds for all u (weak duality). Good ones come from the primal-dual method of
-    Chambolle and Pock (2011), for some pairs and inequalities; those that w breaks are added,
-    and so are pairs with c_ij < 0. Of records i and j these have d_ij < z_i + z_j, where z adds
-    up the u of a record and of the sets that it is in: a search tree finds all of them.
+    This bound holds for all u (weak duality). The primal-dual method of Chambolle and Pock (2011)
+    finds good u for some pairs and inequalities. Inequalities that w violates are added, and so
+    are pairs with c_ij < 0. Such records i and j have d_ij < z_i + z_j, where z is the sum of the
+    u of a record and of the sets that contain it; a search tree finds all of them.
     """
     matrix = as_matrix(points)
     k = whole_number("k", k, 1)
@@ -101,13 +101,14 @@ def _variables(matrix: np.ndarray, k: int) -> float:
 
     In a group of m ranked values with range r, a mean that grows one value at a time is off by
     at most 8 m u x, where x is the greatest value and u = EPS / 2; so the SSE is off by at most
-    32 m^2 u x r. The ranges of groups add up to at most that of all, and m < 2k. This counts
-    thrice: for the partition found, a better one that was missed, and the SSE of the former.
+    32 m^2 u x r. The ranges of groups add up to at most the range of all values, and m < 2k. The
+    error counts three times: for the partition found, for a better one that was missed, and for
+    the SSE of the former.
     """
     total = 0.0
     for column in matrix.T:
         ranked = np.sort(column)
-        sizes = engine_for(matrix).optimal_sizes(ranked[:, np.newaxis], k)[0]
+        sizes = host_engine().optimal_sizes(ranked[:, np.newaxis], k)[0]
         found = sse(ranked, np.repeat(np.arange(len(sizes)), sizes))
         off = 192 * k**2 * np.abs(ranked).max() * (ranked[-1] - ranked[0]) + 3 * len(ranked) * found
         total += max(0.0, found - EPS * float(off))
@@ -117,9 +118,9 @@ def _variables(matrix: np.ndarray, k: int) -> float:
 class Relaxation:
     """The pairs and the inequalities of `lower_bound`, and good multipliers u for them.
 
-    Rows of the inequalities are first those of records, then triangles, then sets. Steps are of
-    the diagonal kind (Pock and Chambolle 2011), where the unit of y_i is the squared distance of
-    record i to its (k-1)-th neighbour: outliers are far from all others.
+    The inequalities are ordered: records, then triangles, then sets. The steps are diagonal (Pock
+    and Chambolle 2011). The unit of y_i is the squared distance of record i to its (k-1)-th
+    neighbour, because outliers are far from all others.
     """
 
     def __init__(self, points: np.ndarray, k: int) -> None:
@@ -131,7 +132,7 @@ class Relaxation:
         self.points = points[kdtree.build(points).record.reshape(-1)[:n]]
         self.k, self.n = k, n
         self.tree = boxes.build(self.points, np.arange(n))
-        squares, records = engine_for(points).neighbours(self.points, min(2 * k, n - 1))
+        squares, records = host_engine().neighbours(self.points, min(2 * k, n - 1))
         self.nearest = float(squares[:, : k - 1].sum()) * (1 - n * k * EPS) / (2 * k)
         self.unit = np.maximum(squares[:, k - 2], 1e-9 * squares[:, k - 2].mean() + 1e-300)
         self.u = 0.5 * self.unit

@@ -1,14 +1,20 @@
-"""Arguments of the measures as NumPy arrays, or one clear sentence."""
+"""Arguments of the measures as NumPy arrays, or an error that says what is wrong."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import as_floats
 from ..errors import InputError
+from ..kernels import Engine, engine_for
+
+
+def host_engine() -> Engine:
+    """The engine of the measures, whose arrays are NumPy's."""
+    return engine_for(np.empty(0))
 
 
 def as_numbers(data: ArrayLike, name: str) -> np.ndarray:
-    """Return `data` as float64, a 1-D array as one variable."""
+    """Return `data` as float64; a 1-D array is one variable."""
     matrix = as_floats(data, f"{name} must be a matrix of numbers; remove or encode the rest.")
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
 
@@ -46,7 +52,7 @@ def as_labels(labels: ArrayLike) -> np.ndarray:
 
 
 def same_shape(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return both as matrices of one shape."""
+    """Return both as matrices of the same shape."""
     a, b = as_matrix(original, "original"), as_matrix(protected, "protected")
     if a.shape != b.shape:
         raise InputError(
@@ -57,7 +63,7 @@ def same_shape(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, n
 
 
 def as_scale(scale: ArrayLike, p: int) -> np.ndarray:
-    """Return what each of p variables is multiplied with."""
+    """Return the factors of p variables."""
     unit = as_floats(scale, "scale must be numbers, one for each variable.")
     if unit.shape != (p,) or not np.isfinite(unit).all():
         raise InputError(

@@ -63,15 +63,15 @@ def count_partitions(n: int, k: int) -> int:
 
     Notes
     -----
-    The recurrence goes by the group of the first record: with s - 1 of the other n - 1 records
-    it takes one of C(n-1, s-1) forms, and the rest is partitioned freely::
+    The recurrence goes by the group of the first record. A group of s records contains s - 1 of
+    the other n - 1 records, which gives C(n-1, s-1) choices; the rest is partitioned freely::
 
         P(0) = 1,    P(n) = sum over s = k ... min(2k-1, n) of C(n-1, s-1) * P(n-s).
 
     2005 Appendix A goes by the number m of groups of the smallest size k, then by those of k+1
     and so on: expressions (4) to (6). As printed, (4) repeats the name of the function it
-    defines, and the second line of (6) lacks the m! of the first. Put right they count the same
-    partitions, and all 24 cells of Table 11 come out.
+    defines, and the second line of (6) lacks the m! of the first. Corrected, they count the same
+    partitions and give all 24 entries of Table 11.
     """
     n, k = whole_number("n", n, 0, 100_000), whole_number("k", k, 1)
     counts = [1]

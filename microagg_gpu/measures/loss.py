@@ -55,7 +55,7 @@ def ssa(points: ArrayLike, labels: ArrayLike) -> float:
     Returns
     -------
     float
-        SST = SSA + SSE holds up to rounding; both are computed by themselves.
+        SST = SSA + SSE holds up to rounding; SSA and SSE are computed independently.
     """
     return _between(*_matched(points, labels))
 
@@ -71,7 +71,7 @@ def information_loss(points: ArrayLike, labels: ArrayLike) -> float:
     Returns
     -------
     float
-        From 0 to 100; 0 if SST is 0, since records that are all alike lose nothing.
+        From 0 to 100, lower is better; 0 if SST is 0, since identical records lose nothing.
     """
     matrix, partition = _matched(points, labels)
     matrix = matrix * safe_unit(matrix)  # the loss does not depend on the unit
@@ -122,7 +122,7 @@ def _deviations(values: np.ndarray, group: np.ndarray, sizes: np.ndarray) -> np.
 def _within(points: np.ndarray, labels: np.ndarray) -> float:
     total = 0.0
     for values, group, sizes in _columns(points, labels):
-        # A mean is rounded, coarsely far from 0; what it lacks is the mean of the deviations.
+        # A mean is rounded, coarsely if it is far from 0. The mean of the deviations corrects it.
         deviations = _deviations(_deviations(values, group, sizes), group, sizes)
         total += float(np.sum(np.square(deviations, out=deviations)))
     return total

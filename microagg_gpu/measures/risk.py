@@ -1,8 +1,8 @@
 """What an intruder can find out: record linkage, interval disclosure, range inference.
 
-Values may be missing (NaN), in the same places before and after protection; measures of a
-variable are then over its observed values, and a record is linked only with those that miss
-the same variables.
+Values may be missing (NaN), in the same places before and after protection. Measures of a
+variable then use its observed values, and a record is linked only with records that miss the
+same variables.
 """
 
 from typing import NamedTuple
@@ -12,43 +12,45 @@ from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none
 from ..errors import InputError
-from ..kernels import engine_for
 from ..kernels.protocol import Progress
-from .checks import as_scale
+from .checks import as_scale, host_engine
 from .utility import as_pair, deviations, standard_scale, varies
 
 
 class Linkage(NamedTuple):
-    """How many records a distance-based record linkage finds."""
+    """The share of records that distance-based record linkage identifies."""
 
     share: float
-    """Share of published records whose nearest original is their own, ties shared."""
+    """Share of records that an intruder with all the original data would identify.
+
+    It counts the published records whose nearest original record is their own; ties are shared.
+    """
     at_most: float
-    """Distinct published records per record: no linkage can be right more often."""
+    """Distinct published records divided by all records: an upper limit of `share`."""
 
 
 class Intervals(NamedTuple):
-    """Shares of original values near the published ones, of each variable."""
+    """Shares of original values close to the published ones, for each variable."""
 
     ranks: np.ndarray
-    """Within 1, 2, ... 10 percent of the ranks, averaged."""
+    """Share within 1, 2, ... 10 percent of the ranks, averaged."""
     near: np.ndarray
-    """Within 5 percent of a standard deviation."""
+    """Share within 5 percent of a standard deviation."""
 
 
 class Ranges(NamedTuple):
-    """What the neighbouring published values tell, for each variable."""
+    """What the neighbouring published values reveal, for each variable."""
 
     inside: np.ndarray
     """Share of original values between the next lower and the next higher published value."""
     width: np.ndarray
-    """Median width of that interval in standard deviations, inf if it is open."""
+    """Median width of this interval in standard deviations, inf if it is open."""
     narrow: np.ndarray
-    """Share of original values inside of one narrower than 5 percent of a deviation."""
+    """Share of original values inside an interval narrower than 5 percent of a deviation."""
 
 
 NEAR = 0.05
-"""An interval of this many standard deviations gives a value away."""
+"""An interval of this many standard deviations reveals a value."""
 
 
 def record_linkage(
@@ -59,24 +61,25 @@ def record_linkage(
     scale: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> Linkage:
-    """Return the share of published records whose nearest original record is their own.
+    """Return the share of records that an intruder with all the original data would identify.
 
-    Distance-based record linkage (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001, A
-    quantitative comparison of disclosure control methods for microdata). With N_i the original
-    records nearest to published record i, record i counts ``1 / |N_i|`` if it is one of them, else
-    0: an intruder who has all original records guesses among those that are equally near. Of m
-    equal published records the sum is at most 1, since they share one N_i; so the share is at
-    most the number of distinct published records divided by n (`at_most`).
+    This is distance-based record linkage (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001,
+    A quantitative comparison of disclosure control methods for microdata). The intruder links
+    each published record to the nearest original record. Let N_i be the original records nearest
+    to published record i. Record i counts ``1 / |N_i|`` if it is in N_i, else 0, because the
+    intruder guesses among records that are equally near. Over m equal published records the sum
+    is at most 1, since they share one N_i. So the share is at most the number of distinct
+    published records divided by n (`at_most`). Lower is better.
 
     Parameters
     ----------
     original, protected : array_like, n x p
         The same records before and after protection.
     cells : array_like of n integers, optional
-        What is published unchanged about each record, such as its stratum: only records of the
-        same cell are compared. So are only those that miss the same variables.
+        The stratum of each record, or whatever else is published unchanged: only records with
+        the same number, and with the same variables missing, are compared.
     scale : array_like of p numbers, optional
-        What each variable is multiplied with; 1 / its original standard deviation if left out.
+        Factor of each variable. The default is 1 / its original standard deviation.
     progress : callable, optional
         Called with the fraction done.
 
@@ -90,7 +93,7 @@ def record_linkage(
     callable_or_none("progress", progress)
     before, after = before * unit, after * unit
     seen = with_patterns(before, cells)
-    # Rows are numbered in order, so those of a cell follow one another.
+    # Rows are numbered in order, so the rows of a stratum are consecutive.
     first, member = distinct_rows(np.column_stack([seen, after]))
     stops = np.cumsum(np.bincount(seen[first]))
     hits, done, start = 0.0, 0, 0
@@ -106,7 +109,7 @@ def record_linkage(
             hits += 1.0
         else:
             points, asked = before[np.ix_(records, known)], after[np.ix_(first[start:stop], known)]
-            squares, _, ties = engine_for(points).nearest_records(points, asked, progress=part)
+            squares, _, ties = host_engine().nearest_records(points, asked, progress=part)
             row = member[records] - start
             own = _squares(points, asked[row])
             hits += float(np.sum((own == squares[row]) / ties[row]))
@@ -129,7 +132,7 @@ def _runs(order: np.ndarray, key: np.ndarray) -> list[np.ndarray]:
 
 
 def with_patterns(data: np.ndarray, cells: ArrayLike | None = None) -> np.ndarray:
-    """Number the records by cell and by which variables are missing: 0, 1, ..."""
+    """Number the records by stratum and by missing variables: 0, 1, ..."""
     try:
         given = np.zeros(len(data)) if cells is None else np.asarray(cells)
         number = np.unique(given, return_inverse=True)[1]
@@ -147,7 +150,7 @@ def with_patterns(data: np.ndarray, cells: ArrayLike | None = None) -> np.ndarra
 def distinct_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the first record of each distinct row, and the number of each record's row.
 
-    Missing values are equal to each other.
+    Missing values count as equal.
     """
     order = np.lexsort(matrix.T[::-1])
     new = np.zeros(len(matrix), dtype=bool)
@@ -164,12 +167,12 @@ def interval_disclosure(original: ArrayLike, protected: ArrayLike) -> Intervals:
     """Return the shares of original values that lie in an interval around the published ones.
 
     `ranks` is the measure of Domingo-Ferrer and Torra (2001), A quantitative comparison of
-    disclosure control methods for microdata. The n published values of a variable are ranked;
-    around the rank of a published value (the mean rank of values that are equal) an interval
-    reaches p percent of n ranks down and up, and ends with the published values at the last
-    ranks within. The share of original values in the intervals of their own published values is
-    averaged over p = 1, 2, ... 10. `near` is the share within `NEAR` standard deviations of the
-    published value, as SDID of Mateo-Sanz, Sebe and Domingo-Ferrer (2004), Outlier protection in
+    disclosure control methods for microdata. The n published values of a variable are ranked.
+    Around the rank of a published value (the mean rank of equal values) an interval reaches p
+    percent of n ranks down and up; it ends with the published values at the last ranks inside.
+    The share of original values in the intervals of their own published values is averaged over
+    p = 1, 2, ... 10. `near` is the share within `NEAR` standard deviations of the published
+    value, like SDID of Mateo-Sanz, Sebe and Domingo-Ferrer (2004), Outlier protection in
     continuous microdata masking.
 
     Parameters
@@ -211,18 +214,18 @@ def range_inference(
 ) -> Ranges:
     """Return how well the neighbouring published values enclose the original ones.
 
-    2002 section 6 warns of it for individual ranking: the true value of a record in the i-th
-    group lies between the averages of groups i-1 and i+1, and where these are close it is as
-    good as known. Here the interval of a record goes from the next lower to the next higher
-    distinct published value of the variable; those of the lowest and the highest value are open
-    on that side and never narrow.
+    2002 section 6 warns of this for individual ranking: the true value of a record in the i-th
+    group lies between the averages of groups i-1 and i+1, and if these are close together, an
+    intruder practically knows the value. Here the interval of a record goes from the next lower
+    to the next higher distinct published value of the variable. The intervals of the lowest and
+    the highest value are open on one side and never narrow.
 
     Parameters
     ----------
     original, protected : array_like, n x p
         The same records before and after protection.
     cells : array_like of n integers, optional
-        As in `record_linkage`: an intruder takes the neighbours in the cell of the record.
+        As in `record_linkage`: an intruder takes the neighbours in the stratum of the record.
 
     Returns
     -------
@@ -245,7 +248,7 @@ def range_inference(
         within = (below[member] <= x) & (x <= above[member])
         widths = ((above - below) / spread[j])[member]
         inside[j] = np.mean(within)
-        # The higher of the two middle ones: the mean of a width and inf says nothing.
+        # The higher of the two middle widths: the mean of a width and inf is meaningless.
         width[j] = np.partition(widths, len(widths) // 2)[len(widths) // 2]
         narrow[j] = np.mean(within & (widths < NEAR))
     return Ranges(inside, width, narrow)

@@ -22,16 +22,16 @@ class Discrepancies(NamedTuple):
     """Mean and standard deviation of the correlation discrepancies."""
 
     mean: float
-    """Over the pairs of variables."""
+    """Mean over the pairs of variables."""
     std: float
-    """Likewise."""
+    """Standard deviation over the pairs of variables."""
 
 
 def standard_deviations(original: ArrayLike, protected: ArrayLike) -> np.ndarray:
-    """Return the standard deviation of each protected variable, the original having 1.
+    """Return the standard deviation of each protected variable divided by the original one.
 
     This is 1999 Table 2: the data are standardized with the mean and standard deviation of the
-    original, so nothing exceeds 1 after microaggregation and closer to 1 is better.
+    original. No value exceeds 1 after microaggregation, and closer to 1 is better.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ def mean_weight_change(original: ArrayLike, protected: ArrayLike) -> float:
     The weights of 2002 are not those of 1999 Table 3 but the coefficients of the standardized
     variables in the component's score, scaled to variance 1: the weight of `first_component`
     divided by the eigenvalue. The differences are relative to the original and absolute. The
-    text does not say so; it is the reading that gives the three PF rows of 2002 Table 4 (11.7,
-    14.5, 13.1 with k=3 and 15.7, 15.0, 13.4 with k=4). Table 2, printed to four decimals, then
-    comes out within .008 (F and k-Ward, k=3 and 4).
+    text does not say so; this reading gives the three PF rows of 2002 Table 4 (11.7, 14.5, 13.1
+    with k=3 and 15.7, 15.0, 13.4 with k=4). With it Table 2, printed to four decimals, agrees
+    within .008 (F and k-Ward, k=3 and 4).
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def correlation_discrepancies(
 ) -> Discrepancies:
     """Return mean and standard deviation of the discrepancies ``|r'_ij - r_ij|``.
 
-    They are taken over the unordered pairs of variables (1999 Table 4; 2002 Tables 2 and 4).
+    The pairs of variables are unordered (1999 Table 4; 2002 Tables 2 and 4). Lower is better.
 
     Parameters
     ----------
@@ -134,14 +134,14 @@ def correlation_discrepancies(
         The same records before and after protection.
     ddof : {0, 1}
         The standard deviation divides by the number of pairs less `ddof`. 2002 Table 2 has 0 (F,
-        k=3: .0208), 1999 Table 4 has 1 (the same protection, there FS_I: .0210). Of 2002 Table
-        4, PF(FPC) with k=4, printed .10, asks for 1 (.0951, not .0944).
+        k=3: .0208), 1999 Table 4 has 1 (the same protection, there FS_I: .0210). In 2002
+        Table 4, PF(FPC) with k=4, printed .10, requires 1 (.0951, not .0944).
 
     Returns
     -------
     Discrepancies
-        `mean` and `std`, 0 if there are too few pairs. Variables constant in the original are
-        left out; one that only protection made constant counts as uncorrelated.
+        `mean` and `std`, 0 if there are too few pairs. Variables that are constant in
+        the original are left out; one that protection made constant counts as uncorrelated.
     """
     ddof = whole_number("ddof", ddof, 0, 1)
     original, protected = same_shape(original, protected)
@@ -181,7 +181,7 @@ def _correlations(matrix: np.ndarray) -> np.ndarray:
 
 def _weights(original: np.ndarray, protected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     before, after = first_component(original).weights, first_component(protected).weights
-    # Where positive and negative weights balance, a small change may turn the component round.
+    # If positive and negative weights balance, a small change may reverse the component.
     return before, -after if before @ after < 0 else after
 
 

@@ -1,7 +1,7 @@
 """What users of the data lose: distance to the original, loss by variable, correlations.
 
-Values may be missing (NaN), in the same places before and after protection; a measure of a
-variable is then over its observed values, a correlation over the records that have both.
+Values may be missing (NaN), in the same places before and after protection. A measure of a
+variable then uses its observed values, and a correlation the records that have both values.
 """
 
 from typing import NamedTuple
@@ -18,24 +18,24 @@ class ByVariable(NamedTuple):
     """A measure of the whole file and of each of its variables."""
 
     total: float
-    """Of the whole file."""
+    """The measure of the whole file."""
     by_variable: np.ndarray
-    """Of each variable."""
+    """The measure of each variable."""
 
 
 class Sums(NamedTuple):
     """Sums of squares of each variable."""
 
     sse: np.ndarray
-    """Between the published values and the original ones."""
+    """Squared differences between published and original values."""
     ssa: np.ndarray
-    """Of the published values about the mean of the original ones."""
+    """Squares of the published values about the mean of the original ones."""
     sst: np.ndarray
-    """Of the original values about their mean."""
+    """Squares of the original values about their mean."""
 
 
 def as_records(data: ArrayLike, name: str) -> np.ndarray:
-    """Return a matrix of at least one record, in which values may be missing."""
+    """Return a matrix of at least one record; values may be missing."""
     matrix = as_numbers(data, name)
     if matrix.ndim != 2 or len(matrix) == 0:
         raise InputError(f"{name} has shape {matrix.shape}; give a matrix of records.")
@@ -46,7 +46,7 @@ def as_records(data: ArrayLike, name: str) -> np.ndarray:
 
 
 def as_pair(original: ArrayLike, protected: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return both as matrices of one shape that miss the same values."""
+    """Return both as matrices of the same shape, with the same values missing."""
     before, after = as_records(original, "original"), as_records(protected, "protected")
     if before.shape != after.shape:
         raise InputError(
@@ -87,14 +87,15 @@ def varies(data: np.ndarray) -> np.ndarray:
 
 
 def il1s(original: ArrayLike, protected: ArrayLike) -> ByVariable:
-    """Return IL1s, the mean distance of a value to the original in units of sqrt(2) deviations.
+    """Return IL1s, the mean distance to the original in units of sqrt(2) standard deviations.
 
     IL1s is the mean over records i and variables j of ``|x_ij - x'_ij| / (sqrt(2) S_j)``, S_j the
-    standard deviation of the original variable (here the population formula). By Yancey, Winkler
-    and Creecy (2002), Disclosure risk assessment in perturbative microdata protection, and
-    Mateo-Sanz, Sebe and Domingo-Ferrer (2004), Outlier protection in continuous microdata
-    masking. sqrt(2) S_j is the deviation of the difference of two independent values, so that
-    publishing other records' values at random gives about 0.8 for normal variables.
+    standard deviation of the original variable (here the population formula). The measure is by
+    Yancey, Winkler and Creecy (2002), Disclosure risk assessment in perturbative microdata
+    protection, and Mateo-Sanz, Sebe and Domingo-Ferrer (2004), Outlier protection in continuous
+    microdata masking. sqrt(2) S_j is the standard deviation of the difference of two independent
+    values. Publishing the values of other records at random gives about 0.8 for normal variables.
+    Lower is better.
 
     Parameters
     ----------
@@ -122,16 +123,16 @@ def sums_of_squares(
 ) -> Sums:
     """Return the sums of squares of each variable from the values themselves.
 
-    With published means of groups SSE is the within-groups sum of squares and SST = SSA + SSE
-    (1999 section 1); with medians, weighted or rounded means SSE is a little larger.
+    If means of groups are published, SSE is the within-groups sum of squares and SST = SSA + SSE
+    (1999 section 1). With medians, weighted or rounded means SSE is slightly larger.
 
     Parameters
     ----------
     original, protected : array_like, n x p
         The same records before and after protection.
     scale : array_like of p numbers, optional
-        What each variable is multiplied with; 1 / its original standard deviation if left out,
-        0 if that is 0.
+        Factor of each variable. The default is 1 / its original standard deviation, or 0 if that
+        is 0.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def sums_of_squares(
     def sum_of(difference: np.ndarray) -> np.ndarray:
         return np.nansum((difference * unit) ** 2, axis=0)
 
-    # The mean is rounded, coarsely far from 0; what it lacks is the mean of the deviations.
+    # The mean is rounded, coarsely if it is far from 0. The mean of the deviations corrects it.
     centered = before - center
     rest = means(centered)
     return Sums(sum_of(before - after), sum_of(after - center - rest), sum_of(centered - rest))
@@ -167,8 +168,8 @@ def correlations(data: ArrayLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        p x p; 0 beside and on the diagonal for a variable that is constant, NaN for a pair
-        without two records that have both.
+        p x p; 0 in the row and column of a constant variable, NaN for a pair without two records
+        that have both values.
     """
     matrix = as_records(data, "data")
     observed = ~np.isnan(matrix)

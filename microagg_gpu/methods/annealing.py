@@ -28,9 +28,10 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..data.labels import numbered
-from ..kernels import engine_for
-from ..kernels.protocol import Watch
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Watch
 from .common import take_records
+from .mdav import mdav
 
 HOT, COLD = 2.0, 0.02  # first and last temperature, in units of a record's share of the bound
 _POWER = 0.6  # of a record's share of the bound, in its temperature
@@ -57,7 +58,7 @@ def refine(
     steps: int | None = None,
     cells: np.ndarray | None = None,
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     watch: Watch | None = None,
 ) -> Refined:
     """A partition with at most the loss of the given one.
@@ -82,20 +83,18 @@ def refine(
         Called with the share of the budget that is gone and the SSE of the best partition.
     """
     budget = _Budget(seconds, steps)
-    words = engine_for(points, engine)
     # About their centre, for the sake of rounding; found on the host, to be the same everywhere.
-    centre = np.ascontiguousarray(words.to_numpy(points)).mean(axis=0, keepdims=True)
+    centre = np.ascontiguousarray(to_numpy(points)).mean(axis=0, keepdims=True)
     points = points - array_namespace(points).asarray(centre, device=device(points))
-    values = np.ascontiguousarray(words.to_numpy(points), dtype=np.float64)
-    best = state = split_large(points, labels, k, words)
+    values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
+    best = state = split_large(points, labels, k, engine)
     least = value = sum_of_squares(values, best)
     if k == 1:
         return Refined(best, None)  # after the split every record is a group of its own
     if watch is not None:
         watch(0.0, least)
-    near, share = neighbour_lists(points, k, cells, words)
-    # The values are on the host: unless an engine is named, the fast one there.
-    search = _Search(values, near, share, k, seed, engine_for(values, engine).anneal)
+    near, share = neighbour_lists(points, k, cells, engine)
+    search = _Search(values, near, share, k, seed, engine.anneal)
     stopped = None
     try:
         while (gone := budget.gone()) < 1:
@@ -111,9 +110,9 @@ def refine(
         state, value = search.sweep(state, 0.0, float(_QUENCH))
         if value < least:
             best = state
-    best = split_large(points, best, k, words)
+    best = split_large(points, best, k, engine)
     late = np.inf if steps is not None or not seconds else 0.25 * seconds
-    return Refined(_descend(points, values, best, near, k, words, late), stopped)
+    return Refined(_descend(points, values, best, near, k, engine, late), stopped)
 
 
 class _Budget:
@@ -199,7 +198,7 @@ class _Search:
 
 
 def neighbour_lists(
-    points: Any, k: int, cells: np.ndarray | None, words: Any
+    points: Any, k: int, cells: np.ndarray | None, engine: Engine
 ) -> tuple[np.ndarray, np.ndarray]:
     """Neighbours of each record in its cell, -1 for none, and its share of the lower bound.
 
@@ -214,7 +213,7 @@ def neighbour_lists(
     for rows in np.split(order, np.flatnonzero(np.diff(of_cell[order])) + 1):
         part = points if len(rows) == n else take_records(points, rows)
         here = min(m, len(rows) - 1)
-        squares, records = words.neighbours(part, here)
+        squares, records = engine.neighbours(part, here)
         near[rows, :here] = rows[records]
         share[rows] = squares[:, : k - 1].sum(axis=1) / (2 * k)
     return near, share
@@ -226,7 +225,7 @@ def _descend(
     labels: np.ndarray,
     near: np.ndarray,
     k: int,
-    words: Any,
+    engine: Engine,
     late: float,
 ) -> np.ndarray:
     """Make changes that lower the SSE until there is none, or so many seconds are over.
@@ -241,7 +240,7 @@ def _descend(
         before, kept = value, labels.copy()
         if time.perf_counter() > end:
             break
-        rise, group, other = words.best_moves(
+        rise, group, other = engine.best_moves(
             points, groups.centroids, groups.members, labels, near, records, k,
             _LEAST * value / len(labels),
         )  # fmt: skip
@@ -287,7 +286,7 @@ class _Groups:
         self.members[labels[order], np.arange(len(order)) - np.repeat(starts, sizes)] = order
 
 
-def split_large(points: Any, labels: np.ndarray, k: int, words: Any) -> np.ndarray:
+def split_large(points: Any, labels: np.ndarray, k: int, engine: Engine) -> np.ndarray:
     """Split groups of 2k or more by MDAV: their records are nearer to the centroids of parts."""
     labels, sizes = numbered(labels)
     new, count = labels.copy(), len(sizes)
@@ -296,7 +295,7 @@ def split_large(points: Any, labels: np.ndarray, k: int, words: Any) -> np.ndarr
     ends = np.cumsum(sizes)
     for g in large:
         rows = order[ends[g] - sizes[g] : ends[g]]
-        parts = words.mdav_groups(take_records(points, rows), k)
+        parts = mdav(take_records(points, rows), k, engine=engine)
         new[rows] = np.where(parts == 0, g, count + parts - 1)
         count += parts.max()
     return new

@@ -1,38 +1,37 @@
 """Axes that rank records: first principal component, sum of z-scores, a particular variable."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..checks import one_of, shown
-from ..errors import InputError
-from ..kernels import engine_for
+from ..errors import InputError, option
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine
+
+Axis = Literal["fpc", "sz", "pv"]
 
 
-def first_component_weights(points: Any, engine: str | None = None) -> np.ndarray:
+def first_component_weights(points: Any, engine: Engine) -> np.ndarray:
     """Weights of the variables on the first principal component, their sum not negative.
 
     The cross products are correctly rounded sums and the eigenvector is found on the host, so
     the weights do not depend on the array library.
     """
-    words = engine_for(points, engine)
     xp = array_namespace(points)
     n, d = points.shape
     columns = points.T
-    means = words.correctly_rounded_sum(columns) / n
+    means = engine.correctly_rounded_sum(columns) / n
     centred = columns - xp.reshape(means, (d, 1))
     products = np.empty((d, d))
     for i in range(d):
-        row = words.correctly_rounded_sum(centred * centred[i : i + 1, :])
-        products[i] = words.to_numpy(row)
+        row = engine.correctly_rounded_sum(centred * centred[i : i + 1, :])
+        products[i] = to_numpy(row)
     weights = np.linalg.eigh(products)[1][:, -1]
     return -weights if weights.sum() < 0 else weights
 
 
-def scores(
-    points: Any, projection: str, variable: int | None = None, engine: str | None = None
-) -> Any:
+def scores(points: Any, projection: Axis, variable: int | None = None, *, engine: Engine) -> Any:
     """Place of each record on the axis that ranks them.
 
     Parameters
@@ -43,12 +42,12 @@ def scores(
         The particular variable.
     """
     d = points.shape[1]
-    one_of("projection", projection, ("fpc", "sz", "pv"))
     if projection == "pv":
         if variable is None or not 0 <= variable < d:
             raise InputError(
-                f"variable={shown(variable)} names none of the {d} variables: "
-                "'pv' needs the one to rank by, as variable="
+                option("variable", variable),
+                f" names none of the {d} variables: 'pv' needs the one to rank by, as ",
+                option("variable"),
             )
         return points[:, variable]
     weights = np.ones(d) if projection == "sz" else first_component_weights(points, engine)

@@ -9,13 +9,15 @@ import numpy as np
 
 from ..checks import number, whole_number
 from ..data.labels import numbered
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
 from .annealing import refine, sum_of_squares
-from .fixed_size import centroid, mdav, vmdav
+from .extremes import centroid
+from .mdav import mdav
 from .mst import mst
 from .path import path
 from .ranked import optimal
+from .vmdav import vmdav
 
 _SHARE = 0.2  # of the time, for constructive methods
 _MANY = 50_000  # records above which only the quickest of them runs: annealing forgets its start
@@ -40,9 +42,9 @@ def best(
     seconds: float = 60.0,
     steps: int = 0,
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
-    story: list[str] | None = None,
+    found_by: list[str] | None = None,
 ) -> np.ndarray:
     """The best of a portfolio of methods, refined.
 
@@ -59,21 +61,21 @@ def best(
         everywhere.
     seed : int
         Seed of the random numbers.
-    story : list of str, optional
+    found_by : list of str, optional
         Gets a line on what was tried and what won.
     """
     number("seconds", seconds, 0, above=True)
     whole_number("steps", steps, 0, 10**9)
     if points.shape[1] == 1:
-        if story is not None:
-            story.append("optimal")
+        if found_by is not None:
+            found_by.append("optimal")
         return optimal(points, k, engine=engine)
     begun = time.perf_counter()
 
     def gone() -> float:
         return (time.perf_counter() - begun) / seconds
 
-    values = engine_for(points, engine).to_numpy(points)
+    values = to_numpy(points)
     n = len(values)
     found: list[tuple[float, str, np.ndarray]] = []
     for name, method in _STARTS.items():
@@ -102,6 +104,6 @@ def best(
             least, labels, won = value, refined.labels, "refined"
         if refined.stopped is not None:
             break
-    if story is not None:
-        story.append(f"{line}, refined" if won == "refined" else line)
+    if found_by is not None:
+        found_by.append(f"{line}, refined" if won == "refined" else line)
     return labels

@@ -1,8 +1,8 @@
 """Genetic microaggregation of ordered records (Domingo-Ferrer and Mateo-Sanz 2002, 4.2).
 
-A string of n bits has a 1 where a group starts. The generations are one word of the engines; the
-text is in the generic one. The paper ranks one variable and leaves several as an open problem;
-here the records of several variables are in one of the orders of `path`.
+A string of n bits has a 1 where a group starts. The generations are one operation of the
+engines; the text is in the generic one. The paper ranks one variable and leaves several as an open
+problem; here the records of several variables are in one of the orders of `path`.
 
 Mutation inverts bits and repairs the string, as crossover does. The text forbids instead each
 inversion that would leave a group below k or above 2k - 1. Taken by itself every inversion does
@@ -11,16 +11,16 @@ five readings tried this one comes nearest to the 2002 paper's Table 1: within .
 each of the seeds 0 to 19, within .07 of column M with 18 of them and within .16 with 0 and 8.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..checks import number, one_of, whole_number
+from ..checks import number, whole_number
 from ..data.labels import labels_from_sizes
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
-from .path import ORDERS, path_order
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
+from .path import ORDERS, Order, path_order
 from .ranked import fixed_sizes, ranking
 
 
@@ -28,14 +28,14 @@ def genetic(
     points: Any,
     k: int,
     *,
-    convergence: str = "average",
-    order: str | None = None,
+    convergence: Literal["average", "maximal"] = "average",
+    order: Order | None = None,
     pcross: float = 0.6,
     pmut: float = 0.05,
     generations: int = 200,
     population: int = 10,
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Search the connected k-partitions of ordered records by a genetic algorithm: A and M.
@@ -59,27 +59,24 @@ def genetic(
         The same seed gives the same result, on every device: a counter-based generator (Philox)
         gives each draw of each generation by itself.
     """
-    one_of("convergence", convergence, ("average", "maximal"))
     number("pcross", pcross, 0, 1)
     number("pmut", pmut, 0, 1)
     whole_number("generations", generations, 1)
     whole_number("population", population, 2, 100_000)
     n, d = points.shape
-    one_of("order", order, (None, *ORDERS))
     if order is None:
         order = "tour" if n <= ORDERS["tour"] else "curve"
-    words = engine_for(points, engine)
     if d == 1:
-        records, ranked = ranking(points, engine)
-        values = words.to_numpy(ranked)
+        records, ranked = ranking(points)
+        values = to_numpy(ranked)
         first = fixed_sizes(values, k, "mode")
     else:
         records = path_order(points, k, order, engine)
-        values = words.to_numpy(points)[records]
+        values = to_numpy(points)[records]
         first = fixed_sizes(values, k, "last")
     centred = values.astype(np.float64) - values.mean(axis=0, dtype=np.float64)
     prefix = np.concatenate([np.zeros_like(centred[:1]), np.cumsum(centred, axis=0)])
-    places = words.evolve(
+    places = engine.evolve(
         array_namespace(points).asarray(prefix.astype(values.dtype), device=device(points)),
         np.cumsum(first),
         k,

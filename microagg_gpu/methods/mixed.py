@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels.protocol import Engine, HasMixedLoop, Progress
+from .mdav import mdav_of
 
 
 def mixed_mdav(
@@ -21,7 +21,7 @@ def mixed_mdav(
     *,
     kinds: Sequence[int] | np.ndarray,
     weights: Sequence[float] | np.ndarray,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """MDAV-generic (2005): MDAV with a mean, a median or a mode, as each variable allows.
@@ -42,4 +42,7 @@ def mixed_mdav(
     weights : float sequence of length d
         0 or more; used for nominal variables only.
     """
-    return engine_for(points, engine).mixed_mdav_groups(points, kinds, weights, k, progress)
+    if isinstance(engine, HasMixedLoop):
+        return engine.mixed_mdav_groups(points, kinds, weights, k, progress)
+    records = engine.MixedPointSet(points, np.asarray(kinds), np.asarray(weights))
+    return mdav_of(records, k, progress)

@@ -1,21 +1,20 @@
 """Minimum spanning tree partitioning: M, M-d and M-c (Laszlo and Mukherjee 2005)."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..checks import one_of
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels.protocol import Engine, Progress
 from .common import take_records
+from .extremes import centroid_groups, diameter_groups
 
 
 def mst(
     points: Any,
     k: int,
     *,
-    split: str | None = None,
-    engine: str | None = None,
+    split: Literal["diameter", "centroid"] | None = None,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Cut the minimum spanning tree into trees of at least k records.
@@ -26,15 +25,13 @@ def mst(
         What divides trees of 2k records or more: nothing (M), the diameter method (M-d) or the
         centroid method (M-c).
     """
-    one_of("split", split, (None, "diameter", "centroid"))
     n = points.shape[0]
-    words = engine_for(points, engine)
-    edges, lengths = words.minimum_spanning_tree(points, progress)
-    trees = words.cut_edges(edges, lengths, n, k)
+    edges, lengths = engine.minimum_spanning_tree(points, progress)
+    trees = engine.cut_edges(edges, lengths, n, k)
     large = np.flatnonzero(np.bincount(trees)[trees] >= 2 * k)
     if split is None or not len(large):
         return trees
     part = points if len(large) == n else take_records(points, large)
-    groups = words.diameter_groups if split == "diameter" else words.centroid_groups
-    trees[large] = n + groups(part, k, "centroid", within=trees[large])
+    groups = diameter_groups if split == "diameter" else centroid_groups
+    trees[large] = n + groups(part, k, "centroid", engine, within=trees[large])
     return trees

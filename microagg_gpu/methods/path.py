@@ -8,20 +8,21 @@ Maya-Lopez, Casino and Solanas (2021), "Improving multivariate microaggregation 
 paths and optimal univariate microaggregation", Symmetry 13(6).
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..checks import one_of
 from ..data.labels import labels_from_sizes, numbered
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
 from .common import take_records
+from .mdav import mdav
 from .ranked import ranking
 
+Order = Literal["nearest", "tour", "mdav", "mdav-tour", "curve"]
 # Each order with the most records for which "all" tries it.
-ORDERS = {
+ORDERS: dict[Order, float] = {
     "nearest": 200_000,
     "tour": 50_000,
     "mdav": np.inf,
@@ -38,8 +39,8 @@ def path(
     points: Any,
     k: int,
     *,
-    order: str = "all",
-    engine: str | None = None,
+    order: Literal["all"] | Order = "all",
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Order the records along a path and cut it optimally, MHM (2006).
@@ -58,10 +59,9 @@ def path(
         - "all" keeps the best of those that take seconds: tours up to 50,000 records, "nearest"
           up to 200,000.
     """
-    one_of("order", order, ("all", *ORDERS))
     n, d = points.shape
     if d == 1:
-        records = ranking(points, engine)[0]
+        records = ranking(points)[0]
         return labels_from_sizes(records, _cut(points, records, k, engine)[0])
     tried = [name for name, most in ORDERS.items() if n <= most] if order == "all" else [order]
     least, labels = np.inf, np.zeros(n, dtype=np.int64)
@@ -82,9 +82,9 @@ def path(
     return labels
 
 
-def _cut(points: Any, records: np.ndarray, k: int, engine: str | None) -> tuple[np.ndarray, float]:
+def _cut(points: Any, records: np.ndarray, k: int, engine: Engine) -> tuple[np.ndarray, float]:
     """Sizes of the optimal groups along a path, and their SSE."""
-    return engine_for(points, engine).optimal_path_sizes(take_records(points, records), k)
+    return engine.optimal_path_sizes(take_records(points, records), k)
 
 
 def _starts(n: int, d: int, k: int) -> list[int]:
@@ -97,12 +97,11 @@ def path_order(
     points: Any,
     k: int,
     order: str,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
     known: dict[str, np.ndarray] | None = None,
 ) -> np.ndarray:
     """The records in one of the orders of `path`; `known` keeps what other orders need too."""
-    words = engine_for(points, engine)
     known = {} if known is None else known
 
     def half(fraction: float) -> None:
@@ -112,29 +111,28 @@ def path_order(
     if order in known:
         return known[order]
     if order == "curve":
-        found = words.hilbert_path(points)
+        found = engine.hilbert_path(points)
     elif order == "nearest":
-        found = words.nearest_path(points, progress)
+        found = engine.nearest_path(points, progress)
     elif order == "mdav":
-        found = _join_groups(points, words.mdav_groups(points, k, progress), engine)
+        found = _join_groups(points, mdav(points, k, engine=engine, progress=progress), engine)
     else:
         longer = "mdav" if order == "mdav-tour" else "nearest"
         found = path_order(points, k, longer, engine, half, known)
         if "near" not in known:
-            known["near"] = words.neighbours(points, min(_NEAR, len(found) - 1))[1]
-        found = words.shorten_tour(points, found, known["near"], lambda f: half(1 + f))
+            known["near"] = engine.neighbours(points, min(_NEAR, len(found) - 1))[1]
+        found = engine.shorten_tour(points, found, known["near"], lambda f: half(1 + f))
     known[order] = found
     return found
 
 
-def _join_groups(points: Any, labels: np.ndarray, engine: str | None) -> np.ndarray:
+def _join_groups(points: Any, labels: np.ndarray, engine: Engine) -> np.ndarray:
     """Groups by nearest centroid next, their records from the group before to the group after."""
-    words = engine_for(points, engine)
-    matrix = np.asarray(words.to_numpy(points), dtype=np.float64)
+    matrix = np.asarray(to_numpy(points), dtype=np.float64)
     group, sizes = numbered(labels)
     ranked = matrix[np.argsort(group, kind="stable")]
     centroids = np.add.reduceat(ranked, np.cumsum(sizes) - sizes) / sizes[:, np.newaxis]
-    groups = words.nearest_path(array_namespace(points).asarray(centroids, device=device(points)))
+    groups = engine.nearest_path(array_namespace(points).asarray(centroids, device=device(points)))
     place = np.empty_like(groups)
     place[groups] = np.arange(len(groups))
     at = place[group]

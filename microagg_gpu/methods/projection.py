@@ -7,20 +7,20 @@ References
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..checks import one_of
-from ..kernels.protocol import Progress
-from .axes import scores
-from .common import check_options
+from ..kernels.protocol import Engine, Progress
+from .axes import Axis, scores
 from .genetic import genetic
+from .options import parameters_of
 from .ranked import fixed, optimal
 from .ward import kward
 
-INNER: dict[str, Callable[..., np.ndarray]] = {
+Inner = Literal["fixed", "kward", "optimal", "genetic"]
+INNER: dict[Inner, Callable[..., np.ndarray]] = {
     "fixed": fixed,
     "kward": kward,
     "optimal": optimal,
@@ -29,12 +29,12 @@ INNER: dict[str, Callable[..., np.ndarray]] = {
 
 
 def group_ranked(
-    axis: Any, k: int, inner: str, seed: int, options: dict[str, Any], **common: Any
+    axis: Any, k: int, inner: Inner, seed: int, options: dict[str, Any], **common: Any
 ) -> np.ndarray:
     """Group records of one variable by the inner method."""
-    one_of("inner", inner, tuple(INNER))
-    options = check_options(inner, INNER[inner], options)
-    if inner == "genetic":
+    takes = parameters_of(INNER[inner])
+    options = takes.check(inner, options)
+    if takes.seed:
         options["seed"] = seed
     return INNER[inner](axis, k, **common, **options)
 
@@ -43,12 +43,12 @@ def projection(
     points: Any,
     k: int,
     *,
-    projection: str = "fpc",
+    projection: Axis = "fpc",
     variable: int | None = None,
     descending: bool = False,
-    inner: str = "fixed",
+    inner: Inner = "fixed",
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
     **options: Any,
 ) -> np.ndarray:
@@ -69,7 +69,7 @@ def projection(
         Options of the inner method.
     """
     xp = array_namespace(points)
-    axis = scores(points, projection, variable, engine)
+    axis = scores(points, projection, variable, engine=engine)
     if inner == "fixed":
         options = {"remainder": "last", **options}
     axis = xp.reshape(-axis if descending else axis, (-1, 1))
@@ -80,9 +80,9 @@ def individual(
     points: Any,
     k: int,
     *,
-    inner: str = "fixed",
+    inner: Inner = "fixed",
     seed: int = 0,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
     **options: Any,
 ) -> np.ndarray:

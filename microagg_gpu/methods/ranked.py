@@ -3,21 +3,21 @@
 Of several variables each is ranked and grouped by itself: its labels are a column.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from ..checks import one_of
 from ..data.labels import labels_from_sizes
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
+
+Remainder = Literal["mode", "last"]
 
 
-def ranking(points: Any, engine: str | None, j: int = 0) -> tuple[np.ndarray, Any]:
+def ranking(points: Any, j: int = 0) -> tuple[np.ndarray, Any]:
     """Order of the records by variable j, and the ranked values."""
     xp = array_namespace(points)
-    to_numpy = engine_for(points, engine).to_numpy
     values = points[:, j]
     order = to_numpy(xp.argsort(values, stable=False))
     ranked = xp.take(values, xp.asarray(order, device=device(points)))
@@ -29,9 +29,9 @@ def ranking(points: Any, engine: str | None, j: int = 0) -> tuple[np.ndarray, An
     return order, ranked
 
 
-def rankings(points: Any, engine: str | None) -> tuple[list[np.ndarray], list[Any]]:
+def rankings(points: Any) -> tuple[list[np.ndarray], list[Any]]:
     """Order of the records by each variable, and the ranked values."""
-    ranks = [ranking(points, engine, j) for j in range(points.shape[1])]
+    ranks = [ranking(points, j) for j in range(points.shape[1])]
     return [order for order, _ in ranks], [ranked for _, ranked in ranks]
 
 
@@ -41,13 +41,12 @@ def label_columns(orders: list[np.ndarray], sizes: list[np.ndarray]) -> np.ndarr
     return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
-def fixed_sizes(ranked: np.ndarray, k: int, remainder: str) -> np.ndarray:
+def fixed_sizes(ranked: np.ndarray, k: int, remainder: Remainder) -> np.ndarray:
     """Sizes of consecutive groups of k, one of them with the n mod k records left over.
 
     That one holds the modal value, the value that most records have (the lowest of several):
     2002, section 4; or it is the last in the ranking: 1999, section 1.
     """
-    one_of("remainder", remainder, ("mode", "last"))
     sizes = np.full(len(ranked) // k, k)
     large = len(sizes) - 1
     if remainder == "mode":
@@ -62,8 +61,8 @@ def fixed(
     points: Any,
     k: int,
     *,
-    remainder: str = "mode",
-    engine: str | None = None,
+    remainder: Remainder = "mode",
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Groups of k consecutive ranked records, F (2002, section 4).
@@ -74,16 +73,13 @@ def fixed(
         Where the n mod k records left over go: to the group at the modal value (2002), or to
         the last group of the ranking, as in the methods of the nineties (1999, section 1).
     """
-    to_numpy = engine_for(points, engine).to_numpy
-    orders, ranked = rankings(points, engine)
+    orders, ranked = rankings(points)
     sizes = [fixed_sizes(to_numpy(values), k, remainder) for values in ranked]
     return label_columns(orders, sizes)
 
 
-def optimal(
-    points: Any, k: int, *, engine: str | None = None, progress: Progress | None = None
-) -> np.ndarray:
+def optimal(points: Any, k: int, *, engine: Engine, progress: Progress | None = None) -> np.ndarray:
     """The optimal k-partition of a variable (Hansen and Mukherjee 2003; 2002 Theorem 1)."""
-    orders, ranked = rankings(points, engine)
+    orders, ranked = rankings(points)
     columns = array_namespace(points).stack(ranked, axis=1)
-    return label_columns(orders, engine_for(points, engine).optimal_sizes(columns, k))
+    return label_columns(orders, engine.optimal_sizes(columns, k))

@@ -6,18 +6,17 @@ References
 2002  Domingo-Ferrer and Mateo-Sanz, Algorithm 1 and section 5.2
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from ..checks import one_of
-from ..kernels import engine_for
-from ..kernels.protocol import Progress
-from .axes import scores
+from ..kernels import to_numpy
+from ..kernels.protocol import Engine, Progress
+from .axes import Axis, scores
 from .common import take_records
 
-RANKINGS = ("md", "fpc", "sz", "pv")
+Ranking = Literal["md", "fpc", "sz", "pv"]
 
 
 def runs(within: np.ndarray, *keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -66,13 +65,13 @@ def split_equal(points: np.ndarray, within: np.ndarray, k: int, ranked: bool) ->
 
 
 def rank(
-    points: Any, ranking: str, variable: int | None, descending: bool, engine: str | None
+    points: Any, ranking: Axis, variable: int | None, descending: bool, engine: Engine
 ) -> np.ndarray:
     """Place of each record in the ranking by a one-dimensional criterion."""
-    axis = scores(points, ranking, variable, engine)
+    axis = scores(points, ranking, variable, engine=engine)
     order = array_namespace(points).argsort(-axis if descending else axis, stable=True)
     place = np.empty(points.shape[0], dtype=np.int64)
-    place[engine_for(points, engine).to_numpy(order)] = np.arange(len(place))
+    place[to_numpy(order)] = np.arange(len(place))
     return place
 
 
@@ -80,10 +79,10 @@ def kward(
     points: Any,
     k: int,
     *,
-    ranking: str = "md",
+    ranking: Ranking = "md",
     variable: int | None = None,
     descending: bool = False,
-    engine: str | None = None,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Ward's method held to groups of at least k, then again within groups of 2k or more.
@@ -99,24 +98,22 @@ def kward(
     descending : bool
         Rank from the highest to the lowest; with "md", start from the higher record of the pair.
     """
-    one_of("ranking", ranking, RANKINGS)
     if points.shape[1] == 1:
         ranking, variable = "pv", 0
-    words = engine_for(points, engine)
     place = None if ranking == "md" else rank(points, ranking, variable, descending, engine)
     groups = np.zeros(points.shape[0], dtype=np.int64)  # each named by its lowest record
     while len(records := np.flatnonzero(np.bincount(groups)[groups] >= 2 * k)):
         everything = len(records) == len(groups)
         part = points if everything else take_records(points, records)
         within = groups[records]
-        start = split_equal(words.to_numpy(part), within, k, place is not None)
+        start = split_equal(to_numpy(part), within, k, place is not None)
         if (done := start >= 0).any():
             groups[records[done]] = records[start[done]]
             continue
         if place is None:
-            start = words.extreme_groups(part, within, k, descending)
+            start = engine.extreme_groups(part, within, k, descending)
         else:
             start = ends(within, place[records], k)
         report = progress if everything else None
-        groups[records] = records[words.merge_until_k(part, start, within, k, report)]
+        groups[records] = records[engine.merge_until_k(part, start, within, k, report)]
     return np.unique(groups, return_inverse=True)[1]

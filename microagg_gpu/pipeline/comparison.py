@@ -1,11 +1,24 @@
-"""What compare() returns."""
+"""compare(): methods on the same data, and what each loses and risks."""
 
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 
-def named(method: str, options: dict[str, Any]) -> str:
-    """A method with its options, as 'vmdav gamma=0.5'."""
-    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])
+from ..checks import as_list, mapping
+from ..data.columns import Table
+from ..data.table import read
+from ..engines import on_device
+from ..errors import InputError, shown
+from ..kernels.protocol import Progress
+from ..methods import METHODS
+from ..settings import Roles, Settings
+from .grouping import check_method
+from .problem import Problem, prepare
+from .protection import protect
+from .provenance import named
 
 
 class Comparison(list):
@@ -22,3 +35,129 @@ class Comparison(list):
                 f"{row['groups']:>9}{row['largest']:>9}{row['seconds']:>10.3f}"
             )
         return "\n".join(lines)
+
+
+def compare_methods(
+    problems: list[Problem],
+    settings: list[Settings],
+    runs: list[tuple[str, dict[str, Any]]],
+    progress: Progress | None,
+) -> Comparison:
+    """Run each method on each problem.
+
+    Parameters
+    ----------
+    problems, settings
+        One of each for each k.
+    runs : list of (method, options)
+    progress : callable, optional
+    """
+    rows: list[dict[str, Any]] = []
+
+    def part(fraction: float) -> None:
+        if progress is not None:
+            progress((len(rows) + fraction) / (len(problems) * len(runs)))
+
+    for problem, given in zip(problems, settings, strict=True):
+        for method, options in runs:
+            with on_device(problem.points):
+                result = protect(
+                    problem, replace(given, method=method, options=options),
+                    lambda f: part(0.7 * f),
+                )  # fmt: skip
+            groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
+            rows.append(
+                {
+                    "k": problem.k,
+                    "method": named(method, options),
+                    "loss": result.loss,
+                    "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)).share,
+                    "groups": len(groups),
+                    "largest": int(groups.max()),
+                    "seconds": result.seconds,
+                }
+            )
+            part(0.0)
+    return Comparison(sorted(rows, key=lambda row: (row["k"], row["loss"])))
+
+
+MAP_RECORDS = 100_000
+"""Above it, the methods of a report's map would take minutes."""
+MAP_SIZES = 3, 5, 10
+"""The k of a report's map, beside the one that was used."""
+
+
+def risk_map(
+    data: Any, roles: Roles, settings: Settings, progress: Progress | None = None
+) -> list[dict[str, Any]]:
+    """Rows of `compare` for the quick methods, k = 3, 5, 10 and the given one.
+
+    Returns
+    -------
+    list of dict
+        Empty for more than 100,000 records; without those k for which strata are too small.
+    """
+    table = read(data, roles)
+    n, p = table.values.shape
+    if n > MAP_RECORDS:
+        return []
+    methods: list[Any] = ["mdav"]
+    if not table.mixed:
+        methods += ["vmdav", ("mst", {"split": "centroid"})]
+        methods += ["optimal", "fixed"] if p == 1 else ["centroid", ("projection", {})]
+    rows: list[dict[str, Any]] = []
+    sizes = sorted({*MAP_SIZES, settings.k} - {1})
+    for i, size in enumerate(sizes):
+
+        def part(fraction: float, i: int = i) -> None:
+            if progress is not None:
+                progress((i + fraction) / len(sizes))
+
+        with suppress(InputError):
+            given = replace(settings, k=size, refine=None, refine_steps=None)
+            problem = prepare(table, given)
+            rows += compare_methods([problem], [given], variants(methods, table), part)
+    return rows
+
+
+def variants(methods: str | Iterable[Any], table: Table) -> list[tuple[str, dict[str, Any]]]:
+    """Methods and their options, from names or pairs, or all that fit a table."""
+    n, p = table.values.shape
+    univariate = p == 1
+    everything = isinstance(methods, str) and methods == "all"
+    if everything and table.mixed:
+        chosen: list[Any] = ["mdav"]
+    elif everything:
+        chosen = [
+            name
+            for name, method in METHODS.items()
+            if name not in ("individual", "projection" if univariate else "")
+            and (univariate or not method.univariate)
+            and n <= method.compared_up_to
+        ]
+    else:
+        chosen = [methods] if _is_pair(methods) else as_list(methods)
+    if not chosen:
+        raise InputError("nothing to compare: give one method, or more")
+    runs: list[tuple[str, dict[str, Any]]] = []
+    for given in chosen:
+        if isinstance(given, str):
+            check_method(given)
+            usual = METHODS[given].variants
+            if given == "kward" and univariate:
+                usual = ({},)
+            runs += [(given, options) for options in usual]
+        elif _is_pair(given):
+            runs.append((check_method(given[0]), mapping(f"options of {given[0]}", given[1])))
+        else:
+            raise InputError(
+                f"method {shown(given)} is unknown: give a name, or a pair of a name and a "
+                "dictionary of options"
+            )
+    return runs
+
+
+def _is_pair(given: Any) -> bool:
+    """Whether a method is given with its options."""
+    pair = isinstance(given, (tuple, list)) and len(given) == 2
+    return pair and isinstance(given[0], str) and isinstance(given[1], Mapping)

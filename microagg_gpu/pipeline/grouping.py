@@ -1,78 +1,84 @@
 """Group the records of each stratum by a method."""
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from ..checks import is_whole, shown
+from ..checks import is_whole
 from ..data.columns import NOMINAL
 from ..engines import on_device
-from ..errors import InputError
+from ..errors import InputError, option, shown, suggestion
 from ..kernels.protocol import Progress
-from ..methods import METHODS
-from ..methods.common import check_options, take_records
+from ..methods import METHODS, Method
+from ..methods.common import take_records
 from ..methods.mixed import mixed_mdav
-from .problem import Problem, check_seed
+from ..settings import Settings
+from .problem import Problem
 
 
 def check_method(method: Any) -> str:
     """Return the name of a method that exists."""
     if not isinstance(method, str) or method not in METHODS:
-        raise InputError(f"method {shown(method)} is unknown: choose one of {', '.join(METHODS)}")
+        near = suggestion(method, METHODS)
+        raise InputError(
+            f"method {shown(method)} is unknown: choose one of {', '.join(METHODS)}"
+            f"{near and '.'}{near}"
+        )
     return method
 
 
 def group(
-    problem: Problem,
-    method: str,
-    options: dict[str, Any],
-    engine: str | None,
-    seed: int,
-    progress: Progress | None,
+    problem: Problem, settings: Settings, progress: Progress | None
 ) -> tuple[np.ndarray, list[str]]:
-    """Group the records of each cell by a method: labels, and what it has to tell."""
+    """Group the records of each cell by a method: labels, and what found them."""
+    method, options = settings.method, dict(settings.options)
     check_method(method)
     points, p = problem.points, len(problem.table.names)
-    function = METHODS[method].function
-    given = check_options(method, function, options)
-    if METHODS[method].univariate and p > 1:
+    registered = METHODS[method]
+    given = registered.takes.check(method, options)
+    if registered.univariate and p > 1:
         raise InputError(
-            f"method {method!r} takes one variable and the data have {p}: choose one with "
-            f"columns=, or take method='projection' or 'individual' with inner={method!r}"
+            f"method {method!r} takes one variable and the data have {p}: choose one with ",
+            option("columns"),
+            ", or use ",
+            option("method", "projection"),
+            " or ",
+            option("method", "individual"),
+            " with ",
+            option("inner", method),
         )
     if problem.table.mixed and method != "mdav":
         raise InputError(
-            f"method {method!r} takes numbers only: with ordinal or nominal columns take "
-            "method='mdav', which is MDAV-generic then"
+            f"method {method!r} takes numbers only: with ordinal or nominal columns use ",
+            option("method", "mdav"),
+            ", which is MDAV-generic then",
         )
-    if given.get("variable") is not None:
-        given["variable"] = _variable(given["variable"], problem.table.names)
-    if "seed" in inspect.signature(function).parameters:
-        given["seed"] = check_seed(seed)
-    story: list[str] = []
-    if "story" in inspect.signature(function).parameters:
-        given["story"] = story
+    variable = registered.variable
+    if variable is not None and given.get(variable) is not None:
+        given[variable] = _variable(given[variable], problem.table.names)
+    if registered.takes.seed:
+        given["seed"] = settings.seed
+    found_by: list[str] = []
+    if registered.takes.found_by:
+        given["found_by"] = found_by
     try:
         with on_device(points):
-            labels = _each_cell(problem, function, given, engine, progress)
+            labels = _each_cell(problem, registered, given, progress)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
         raise InputError(
             f"method {method!r} ran out of memory on {points.shape[0]} records of "
             f"{p} variables{detail}: protect fewer at a time or choose another method"
         ) from error
-    return labels, story
+    return labels, found_by
 
 
 def _each_cell(
     problem: Problem,
-    function: Callable[..., np.ndarray],
+    method: Method,
     given: dict[str, Any],
-    engine: str | None,
     progress: Progress | None,
 ) -> np.ndarray:
     cells, kinds, points = problem.cells, problem.table.kinds, problem.points
@@ -83,15 +89,16 @@ def _each_cell(
         if problem.table.mixed:
             return mixed_mdav(
                 part, problem.k, kinds=kinds[observed], weights=weights[observed],
-                engine=engine, progress=tell,
+                engine=problem.engine, progress=tell,
             )  # fmt: skip
         inside = dict(given)
-        if inside.get("variable") is not None and len(observed) < p:
-            inside["variable"] = _place(inside["variable"], observed, problem.table.names)
-        if "seconds" in inspect.signature(function).parameters:  # each cell its share of the time
-            default = inspect.signature(function).parameters["seconds"].default
-            inside["seconds"] = inside.get("seconds", default) * part.shape[0] / m
-        return function(part, problem.k, engine=engine, progress=tell, **inside)
+        ranks = method.variable
+        if ranks is not None and inside.get(ranks) is not None and len(observed) < p:
+            inside[ranks] = _place(inside[ranks], observed, problem.table.names)
+        if method.time is not None:
+            seconds = inside.get(method.time, method.takes.options[method.time].default)
+            inside[method.time] = seconds * part.shape[0] / m
+        return method.function(part, problem.k, engine=problem.engine, progress=tell, **inside)
 
     if len(cells.names) == 1 and len(cells.observed[0]) == p:
         return one(points, cells.observed[0], progress)
@@ -130,12 +137,15 @@ def _variable(given: Any, names: list[str]) -> int:
     """The position of a variable, given by its name or position."""
     if isinstance(given, str):
         if given not in names:
-            raise InputError(f"variable {shown(given)} is not one of {', '.join(names)}")
+            near = suggestion(given, names)
+            raise InputError(
+                f"variable {shown(given)} is not one of {', '.join(names)}{near and '.'}{near}"
+            )
         return names.index(given)
     if not is_whole(given) or not 0 <= int(given) < len(names):
         raise InputError(
-            f"variable={shown(given)} names none of the {len(names)} variables: give a name, or a "
-            "position from 0"
+            option("variable", given),
+            f" names none of the {len(names)} variables: give a name, or a position from 0",
         )
     return int(given)
 
@@ -143,7 +153,8 @@ def _variable(given: Any, names: list[str]) -> int:
 def _place(variable: int, observed: np.ndarray, names: list[str]) -> int:
     if variable not in observed:
         raise InputError(
-            f"variable {names[variable]!r} ranks the records and is missing in some: take another, "
-            "or missing='drop'"
+            f"variable {names[variable]!r} ranks the records and is missing in some: use another, "
+            "or ",
+            option("missing", "drop"),
         )
     return int(np.searchsorted(observed, variable))

@@ -1,6 +1,6 @@
 """From a table to proven groups: scale, divide into cells, group each, prove, measure the loss."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,16 +9,15 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from ..checks import LARGEST, as_floats, is_whole, one_of, shown, true_or_false, whole_number
+from ..checks import as_floats
 from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
-from ..data.scaling import standardized
+from ..data.scaling import Scaling, refuse_large, standard_scaling, unscaled
 from ..data.strata import Cells, divide, merge
-from ..engines import check_device, check_engine, engine_name, move, on_device
-from ..errors import InputError
-from ..kernels import engine_for
+from ..engines import check_engine, choose, on_device
+from ..errors import InputError, option, shown
+from ..kernels import Engine, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
-
-Weights = Sequence[float] | np.ndarray | Mapping[Any, float]
+from ..settings import Settings, Weights
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,12 @@ class Problem:
         The records that are published, in the units of the data.
     points : array of shape (m, p)
         The same on the device: standardized and weighted.
+    scaling : Scaling
+        How the points were made of the values.
     scale : array of shape (p,)
         What differences of each variable are multiplied by in distances and loss.
+    engine_name : {"generic", "cpu", "cuda"}
+        The engine chosen for the points. (A module cannot be copied or pickled; its name can.)
     """
 
     table: Table
@@ -44,7 +47,14 @@ class Problem:
     cells: Cells
     values: np.ndarray
     points: Any
+    scaling: Scaling
     scale: np.ndarray
+    engine_name: str
+
+    @property
+    def engine(self) -> Engine:
+        """The engine chosen for the points."""
+        return engine_named(self.engine_name)
 
     @property
     def sampling(self) -> np.ndarray | None:
@@ -58,7 +68,7 @@ class Problem:
 
         What is missing is so in the whole group, and counts for nothing there.
         """
-        points = engine_for(self.points).to_numpy(self.points).astype(np.float64, copy=False)
+        points = to_numpy(self.points).astype(np.float64, copy=False)
         absent = np.isnan(points)
         if not absent.any():
             return points
@@ -66,52 +76,69 @@ class Problem:
         return np.where(absent, np.where(absent, 0.0, points).sum(axis=0) / count, points)
 
 
-def prepare(
-    table: Table,
-    k: Any,
-    *,
-    standardize: bool = True,
-    weights: Weights | None = None,
-    missing: str = "error",
-    small_strata: str = "error",
-    device: str | None = "auto",
-    engine: str | None = None,
-    precision: str = "double",
-) -> Problem:
+def prepare(table: Table, settings: Settings) -> Problem:
     """Choose the records, bring them to the device, standardize and weight them."""
-    check_engine(engine)
-    device = check_device(device)
-    one_of("precision", precision, ("double", "single"))
-    standardize = true_or_false("standardize", standardize)
-    k = check_k(k, table.values.shape[0])
-    values = engine_for(table.values).to_numpy(table.values)
-    cells = divide(table, values, k, missing, small_strata)
+    check_engine(settings.engine)
+    k = fitting_k(settings.k, table.values.shape[0])
+    values = to_numpy(table.values)
+    cells = divide(table, values, k, settings.missing, settings.small_strata)
     every = len(cells.kept) == len(values)
-    moved = move(table.values if every else take_records(table.values, cells.kept), device, engine)
-    if precision == "single" and engine_name(moved, engine) == "cpu":
+    records = table.values if every else take_records(table.values, cells.kept)
+    placed, engine = choose(records, settings.device or "auto", settings.engine)
+    if settings.precision == "single" and engine_name(engine) == "cpu":
         raise InputError(
-            "precision='single' is for the GPU and the CPU engine computes in double: leave it out"
+            option("precision", "single"),
+            " is for the GPU and the CPU engine computes in double: leave it out",
         )
-    with on_device(moved):
-        points, scale = _scaled(moved, table, standardize, check_weights(weights, table.names))
+    with on_device(placed):
+        weights = check_weights(settings.variable_weights, table.names)
+        scaling = table_scaling(placed, table, settings.standardize, weights, engine)
+        points = scaling.apply(placed)
         xp = array_namespace(points)
-        if precision == "single":
+        if settings.precision == "single":
             points = xp.astype(points, xp.float32)
-    if small_strata == "merge":
-        cells = merge(cells, engine_for(points).to_numpy(points), table.kinds, k)
-    return Problem(table, k, cells, values if every else values[cells.kept], points, scale)
+    if settings.small_strata == "merge":
+        cells = merge(cells, to_numpy(points), table.kinds, k)
+    scale = np.where(table.kinds == NOMINAL, np.sqrt(weights), scaling.scale)
+    kept = values if every else values[cells.kept]
+    return Problem(table, k, cells, kept, points, scaling, scale, engine_name(engine))
 
 
-def check_k(k: Any, n: int) -> int:
-    """Return k as an int if n records can be grouped by it."""
-    if not is_whole(k):
-        raise InputError(f"k={shown(k)} is not a whole number: give the least group size")
-    number = int(k)
-    if number < 1:
-        raise InputError(f"k={shown(number)} is too small: a group has at least 1 record")
-    if number > n:
-        raise InputError(f"k={shown(number)} is more than the {n} records: give a k of {n} or less")
-    return number
+def fitting_k(k: int, n: int) -> int:
+    """Return k if n records can be grouped by it."""
+    if k > n:
+        raise InputError(option("k", k), f" is more than the {n} records: give a k of {n} or less")
+    return k
+
+
+def table_scaling(
+    values: Any, table: Table, standardize: bool, weights: np.ndarray, engine: Engine
+) -> Scaling:
+    """The scaling of a table's variables.
+
+    Numbers are standardized; an ordinal variable's ranks are divided by the number of its
+    categories (Domingo-Ferrer and Torra 2005), so that differences are below 1; of nominal ones
+    only equality counts, so their numbers are left as they are.
+    """
+    scaling = unscaled(len(table.names))
+    numbers = np.flatnonzero(table.kinds == NUMBER)
+    if standardize and len(numbers):
+        xp = array_namespace(values)
+        where = xp.asarray(numbers, device=device_of(values))
+        found = standard_scaling(
+            values if len(numbers) == len(table.names) else xp.take(values, where, axis=1),
+            [table.names[j] for j in numbers],
+            engine,
+        )
+        for all_of, some_of in zip(scaling, found, strict=True):
+            all_of[numbers] = some_of
+    else:
+        refuse_large(values)
+    scaling.factor[:] = np.sqrt(weights)
+    for j, known in table.categories.items():
+        scaling.factor[j] /= max(1, len(known)) if table.kinds[j] == ORDINAL else 1
+    scaling.factor[table.kinds == NOMINAL] = 1.0
+    return scaling
 
 
 def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:
@@ -129,7 +156,7 @@ def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:
             )
         known = {str(name): weight for name, weight in weights.items()}
         weights = [known.get(name, 1.0) for name in names]
-    w = as_floats(weights, f"weights={shown(weights)} are not numbers: give one for each")
+    w = as_floats(weights, f"variable_weights={shown(weights)} are not numbers: give one for each")
     if w.shape != (len(names),):
         raise InputError(f"{w.size} weights for {len(names)} variables: give one for each")
     if not (np.isfinite(w).all() and (w >= 0).all() and w.any()):
@@ -137,46 +164,3 @@ def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:
     if w.max() > 1e100 or w[w > 0].min() < 1e-100:  # their squares must not overflow
         raise InputError("a weight is above 1e100 or below 1e-100: give numbers near 1")
     return w
-
-
-def _scaled(
-    values: Any, table: Table, standardize: bool, weights: np.ndarray
-) -> tuple[Any, np.ndarray]:
-    """Points for the methods and what differences were multiplied by.
-
-    Numbers are standardized; an ordinal variable's ranks are divided by the number of its
-    categories (Domingo-Ferrer and Torra 2005), so that differences are below 1; of nominal ones
-    only equality counts.
-    """
-    xp = array_namespace(values)
-    p = len(table.names)
-    numbers = np.flatnonzero(table.kinds == NUMBER)
-    if standardize and len(numbers) == p:
-        points, scale = standardized(values, table.names)
-    elif standardize and len(numbers):
-        where = xp.asarray(numbers, device=device_of(values))
-        some, factors = standardized(
-            xp.take(values, where, axis=1), [table.names[j] for j in numbers]
-        )
-        points, scale = xp.astype(values, xp.float64, copy=True), np.ones(p)
-        scale[numbers] = factors
-        for place, j in enumerate(numbers.tolist()):
-            points[:, j] = some[:, place]
-    else:
-        points, scale = values, np.ones(p)
-        finite = xp.where(xp.isnan(values), 0.0, values)
-        if float(xp.max(xp.abs(finite))) > 1e150:
-            raise InputError("the data hold values above 1e150, too large to square: rescale them")
-    factors = np.sqrt(weights)
-    for j, known in table.categories.items():
-        factors[j] /= max(1, len(known)) if table.kinds[j] == ORDINAL else 1
-    scale = scale * factors
-    factors[table.kinds == NOMINAL] = 1.0  # their numbers are only compared
-    if (factors == 1.0).all():
-        return points, scale
-    return points * xp.asarray(factors, device=device_of(points)), scale
-
-
-def check_seed(seed: Any) -> int:
-    """Return a seed as an int, if it is one."""
-    return whole_number("seed", seed, 0, LARGEST)

@@ -7,12 +7,12 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from .. import measures
-from ..checks import number, whole_number
 from ..engines import on_device
-from ..errors import InputError
+from ..errors import InputError, option
 from ..kernels.protocol import Progress, Watch
 from ..methods.annealing import Refined, refine
-from .problem import Problem, check_seed
+from ..settings import Settings
+from .problem import Problem
 
 
 def given_groups(labels: Any, problem: Problem) -> np.ndarray:
@@ -40,33 +40,22 @@ def given_groups(labels: Any, problem: Problem) -> np.ndarray:
     return groups
 
 
-def check_budget(
-    seconds: Any, steps: Any, names: tuple[str, str]
-) -> tuple[float | None, int | None]:
-    """Return how long to refine, seconds or steps for each record, if it can be done."""
-    return (
-        None if seconds is None else number(names[0], seconds, 0),
-        None if steps is None else whole_number(names[1], steps, 0, 10**9),
-    )
-
-
 def improve(
     problem: Problem,
     labels: np.ndarray,
-    seconds: float | None,
-    steps: int | None,
-    engine: str | None,
-    seed: int,
-    watch: Watch | None,
+    settings: Settings,
+    watch: Watch | None = None,
 ) -> Refined:
     """Refine groups of whole records, within their cells; `watch` is told the loss."""
     if labels.ndim > 1:
         raise InputError(
-            "individual ranking has no groups of whole records to refine: leave out refine="
+            "individual ranking has no groups of whole records to refine: leave out ",
+            option("refine"),
         )
     if problem.table.mixed:
         raise InputError(
-            "refinement takes numbers only, not ordinal or nominal columns: leave out refine="
+            "refinement takes numbers only, not ordinal or nominal columns: leave out ",
+            option("refine"),
         )
     points, total = problem.points, measures.sst(problem.filled)
     if np.isnan(problem.values).any():
@@ -78,8 +67,8 @@ def improve(
 
     with on_device(points):
         return refine(
-            points, labels, problem.k, seconds=seconds, steps=steps, cells=problem.cells.cell,
-            seed=check_seed(seed), engine=engine, watch=tell,
+            points, labels, problem.k, seconds=settings.refine, steps=settings.refine_steps,
+            cells=problem.cells.cell, seed=settings.seed, engine=problem.engine, watch=tell,
         )  # fmt: skip
 
 

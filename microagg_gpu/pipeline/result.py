@@ -1,44 +1,20 @@
 """What microaggregate() and compare() return."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import measures
-from ..checks import as_list, as_text, callable_or_none, file_path, mapping
+from ..checks import as_list, callable_or_none, file_path, known_keywords, mapping
 from ..data.columns import NOMINAL, NUMBER, ORDINAL
 from ..errors import InputError
 from ..kernels.protocol import Progress
-from .comparison import named
 from .problem import Problem
+from .provenance import Provenance, Refinement, named
 from .refinement import least_loss
-
-
-class Refinement(NamedTuple):
-    """What was asked of a refinement, and where it began.
-
-    Attributes
-    ----------
-    before : float
-        The loss of the groups that it started from, about their plain means.
-    seconds, steps
-        The budget.
-    stopped : float, optional
-        The share of the budget that was used when Ctrl-C ended it.
-    """
-
-    before: float
-    seconds: float | None
-    steps: int | None
-    stopped: float | None
-
-    def __str__(self) -> str:
-        budget = f"{self.seconds:g} s" if self.steps is None else f"{self.steps} steps a record"
-        early = "" if self.stopped is None else f", stopped after {100 * self.stopped:.0f} % of it"
-        return f"from a loss of {self.before:.4f} %, {budget}{early}"
 
 
 class Bound(NamedTuple):
@@ -74,22 +50,11 @@ class Result:
         Within-groups and total sum of squares.
     sizes : int64 array
         Number of records of each group; for individual ranking a list, one array per variable.
-    k, method, options
-        As asked for.
-    device, engine : str
-        Where it ran.
-    seconds : float
-        How long the method took.
-    names : list of str
-        The variables that were protected.
-    dropped, suppressed : int
-        Records left out for missing values, or since their stratum has fewer than k.
-    merged : list of str
-        Strata that were put together, as 'a + b'.
-    refined : Refinement, optional
-        What the refinement started from.
-    found_by : str
-        What won, for method "best".
+    provenance : Provenance
+        What was done, enough to repeat it. Its parts are attributes of the result too: `k`,
+        `method`, `options`, `device`, `engine`, `seconds` (how long the method took), `names`
+        (the variables that were protected), `dropped`, `suppressed`, `merged`, `refined`,
+        `found_by`.
     """
 
     labels: np.ndarray
@@ -98,21 +63,69 @@ class Result:
     sse: float
     sst: float
     sizes: Any
-    k: int
-    method: str
-    options: dict[str, Any]
-    device: str
-    engine: str
-    seconds: float
-    names: list[str]
-    dropped: int
-    suppressed: int
-    merged: list[str]
-    refined: Refinement | None
-    found_by: str
+    provenance: Provenance
     _problem: Problem
     _published: np.ndarray
-    _made: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def k(self) -> int:
+        """The least number of records in a group, as asked for."""
+        return self.provenance.settings.k
+
+    @property
+    def method(self) -> str:
+        """The method."""
+        return self.provenance.settings.method
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the method, as given."""
+        return dict(self.provenance.settings.options)
+
+    @property
+    def device(self) -> str:
+        """Where the method ran."""
+        return self.provenance.device
+
+    @property
+    def engine(self) -> str:
+        """The engine that ran the method."""
+        return self.provenance.engine
+
+    @property
+    def seconds(self) -> float:
+        """How long the method took."""
+        return self.provenance.seconds
+
+    @property
+    def names(self) -> list[str]:
+        """The variables that were protected."""
+        return self.provenance.names
+
+    @property
+    def dropped(self) -> int:
+        """Records left out for missing values."""
+        return self.provenance.dropped
+
+    @property
+    def suppressed(self) -> int:
+        """Records left out because their stratum has fewer than k."""
+        return self.provenance.suppressed
+
+    @property
+    def merged(self) -> list[str]:
+        """Strata that were merged, as 'a + b'."""
+        return self.provenance.merged
+
+    @property
+    def refined(self) -> Refinement | None:
+        """What the refinement started from."""
+        return self.provenance.refined
+
+    @property
+    def found_by(self) -> str:
+        """What won, for method "best"."""
+        return self.provenance.found_by
 
     def __repr__(self) -> str:
         return (
@@ -120,6 +133,7 @@ class Result:
             f"loss={self.loss:.4g}, records={len(self.labels)}, seconds={self.seconds:.3g})"
         )
 
+    @known_keywords
     def linkage(self, progress: Progress | None = None) -> measures.Linkage:
         """Share of the published records whose nearest original is their own, ties shared.
 
@@ -143,6 +157,7 @@ class Result:
             scale=scale[used], progress=progress,
         )  # fmt: skip
 
+    @known_keywords
     def bound(self, progress: Progress | None = None) -> Bound:
         """How far this grouping can be from the best there is: see `measures.lower_bound`.
 
@@ -165,10 +180,11 @@ class Result:
         least = least_loss(self._problem, progress)
         return Bound(least, 100 * (1 - least / self.loss) if self.loss > 0 else 0.0)
 
+    @known_keywords
     def report(
         self,
         *,
-        made: dict[str, str] | None = None,
+        notes: dict[str, str] | None = None,
         alternatives: Sequence[dict[str, Any]] = (),
         progress: Progress | None = None,
     ) -> dict[str, Any]:
@@ -176,8 +192,8 @@ class Result:
 
         Parameters
         ----------
-        made : dict of texts, optional
-            More to say of what was done, such as names of files.
+        notes : dict of texts, optional
+            More about what was done, such as the source of the data.
         alternatives : sequence of dict, optional
             Rows of `compare`, for the map of loss and risk.
         progress : callable, optional
@@ -191,7 +207,7 @@ class Result:
         from ..report import describe
 
         callable_or_none("progress", progress)
-        made = mapping("made", made)
+        notes = mapping("notes", notes)
         problem, table = self._problem, self._problem.table
         numbers = table.kinds == NUMBER
         kept = problem.cells.kept
@@ -214,32 +230,41 @@ class Result:
                 }
                 for j, known in table.categories.items()
             ],
-            made={name: text for name, text in (self._made | made).items() if as_text(text)},
+            made={**self.provenance.rows(), **notes},
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,
             progress=progress,
         )
 
-    def save_report(self, path: str | Path, **given: Any) -> None:
-        """Write the report as one HTML file. It tells of the original records: do not publish it.
+    @known_keywords
+    def save_report(
+        self,
+        path: str | Path,
+        *,
+        notes: dict[str, str] | None = None,
+        alternatives: Sequence[dict[str, Any]] = (),
+        progress: Progress | None = None,
+    ) -> None:
+        """Write the report as one HTML file.
+
+        It contains information about the original records: do not publish it.
 
         Parameters
         ----------
         path : str or Path
             The file, which is replaced if it is there.
-        **given
+        notes, alternatives, progress
             As for `report`.
         """
         from ..files.atomic import whole_file
         from ..report import page
 
-        unknown = [name for name in given if name not in ("made", "alternatives", "progress")]
-        if unknown:
-            raise InputError(f"a report takes made, alternatives and progress, not {unknown[0]!r}")
         with whole_file(file_path("path", path), force=True) as temporary:
-            temporary.write_text(page(self.report(**given)), encoding="utf-8", errors="replace")
+            content = self.report(notes=notes, alternatives=alternatives, progress=progress)
+            temporary.write_text(page(content), encoding="utf-8", errors="replace")
 
+    @known_keywords
     def plot(self, path: str | Path) -> None:
         """Draw the groups. The picture shows the original records: do not publish it.
 

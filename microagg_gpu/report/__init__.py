@@ -1,4 +1,4 @@
-"""The report of one protection: its content as plain values, and as one HTML file."""
+"""The report on protected data: its content as plain values, and as a single HTML file."""
 
 from .content import describe
 from .html import page

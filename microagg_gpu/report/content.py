@@ -1,6 +1,6 @@
-"""What the report says, as plain Python values: the JSON file and the source of the page.
+"""The content of the report as plain Python values, for the JSON file and the HTML page.
 
-All shares are percentages, as the loss is.
+All shares are percentages, like the loss.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,16 +12,14 @@ from numpy.typing import ArrayLike
 from ..checks import (
     as_floats,
     as_list,
-    as_text,
     callable_or_none,
     comparison_rows,
     mapping,
     number,
-    shown,
     whole_number,
 )
 from ..data.labels import numbered
-from ..errors import InputError
+from ..errors import InputError, as_text, shown
 from ..kernels.protocol import Progress
 from ..measures.checks import as_labels, as_scale
 from ..measures.groups import oversized
@@ -51,44 +49,45 @@ def describe(
     link: Linkage | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Return all measures of one protection, ready for `json.dumps` and for `page`.
+    """Return all measures of protected data, ready for `json.dumps` and for `page`.
 
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection, in the original units. NaN is missing, in
-        the same places of both. p may be 0 if there are `categories`.
+        The same records before and after protection, in the original units. NaN marks a missing
+        value and must be in the same places of both. p may be 0 if there are `categories`.
     names : sequence of str
         Names of the variables.
     k : int or None
-        The least group size that was asked for, None if it is not known.
+        The minimum group size that was requested, None if it is unknown.
     labels : array_like of int, (n,) or (n, p), optional
-        Group of each record, or of each value (individual ranking); negative is none. If left
-        out, groups are the records that are published alike.
+        Group of each record, or of each value (individual ranking); a negative label means no
+        group. By default records with the same published values form a group.
     cells : array_like of n integers, optional
-        What is published unchanged about each record, such as its stratum: an intruder compares
-        only records of one cell.
+        The stratum of each record, or whatever else is published unchanged: an intruder only
+        compares records with the same number.
     scale : array_like of p numbers, optional
-        What each variable is multiplied with for loss and distances; 1 / its original standard
-        deviation if left out.
+        Factor of each variable in loss and distances. The default is 1 / its original standard
+        deviation.
     sampling_weight : array_like of n numbers, optional
-        Adds weighted means and standard deviations.
+        Sampling weights; the report then adds weighted means and standard deviations.
     categories : sequence of dict, optional
         Ordinal and nominal variables: "name", "kind", and the texts "before" and "after".
     made : dict, optional
-        What was done and with what: shown as it is, in its order.
+        Provenance: what was done and with which settings, shown unchanged and in this order.
     alternatives : sequence of dict, optional
         Other runs for the risk-utility map: "method", "k", "loss" and "risk" (the linkage), both
         in percent, and "seconds".
     loss, link : float, Linkage, optional
-        Of numbers and categories together, where there are categories; else those of the numbers.
+        Loss and linkage of numeric and categorical variables together, if there are categories.
+        The default is those of the numeric variables.
     progress : callable, optional
         Called with the fraction done.
 
     Returns
     -------
     dict
-        Only dicts, lists, texts, numbers, and None for what is not defined.
+        Dicts, lists, texts and numbers only; None for values that are not defined.
     """
     before, after = as_pair(original, protected)
     n, p = before.shape
@@ -107,8 +106,8 @@ def describe(
     ]
     compared = [_category(n, **category) for category in categories]
     published = [np.asarray(category["after"], dtype=str) for category in categories]
-    seen = with_patterns(before, cells)
-    groups = _groups(after, seen, published, labels)
+    strata = with_patterns(before, cells)
+    groups = _groups(after, strata, published, labels)
     sizes = [numbered(part[part >= 0])[1] for part in np.atleast_2d(groups.T) if (part >= 0).any()]
     if not sizes:
         raise InputError("labels are all negative: no record is in a group.")
@@ -122,7 +121,7 @@ def describe(
     if loss is None:
         loss = 100 * sse / sst if sst > 0 else 0.0
     weight = None if sampling_weight is None else _weight(sampling_weight, n)
-    rows = variables(before, after, names, cells=seen, sums=sums, weight=weight)
+    rows = variables(before, after, names, strata=strata, sums=sums, weight=weight)
     content = {
         "records": n,
         "variables": p,
@@ -131,7 +130,7 @@ def describe(
         "smallest": all_sizes.min(),
         "largest": all_sizes.max(),
         "individual": groups.ndim == 2,
-        "cells": seen.max() + 1,
+        "cells": strata.max() + 1,
         "missing": np.count_nonzero(np.isnan(before)),
         "loss": loss,
         "sse": sse,
@@ -162,26 +161,28 @@ def describe(
 
 
 def _checked(category: Any) -> dict[str, Any]:
-    wanted = ("name", "kind", "before", "after")
-    if not isinstance(category, Mapping) or set(category) != set(wanted):
-        raise InputError(f"categories hold {shown(category)}: give {', '.join(wanted)} of each")
+    keys = ("name", "kind", "before", "after")
+    if not isinstance(category, Mapping) or set(category) != set(keys):
+        raise InputError(f"categories hold {shown(category)}: give {', '.join(keys)} for each")
     return dict(category)
 
 
 def _weight(given: ArrayLike, n: int) -> np.ndarray:
     weight = as_floats(given, "sampling_weight must be numbers, one for each record.")
     if weight.shape != (n,) or not (np.isfinite(weight) & (weight > 0)).all():
-        raise InputError(f"sampling_weight must be {n} finite numbers above 0, one a record.")
+        raise InputError(
+            f"sampling_weight must be {n} finite numbers above 0, one for each record."
+        )
     return weight
 
 
 def _groups(
-    after: np.ndarray, cells: np.ndarray, published: list[np.ndarray], labels: ArrayLike | None
+    after: np.ndarray, strata: np.ndarray, published: list[np.ndarray], labels: ArrayLike | None
 ) -> np.ndarray:
-    """The labels given, or else numbers of the distinct published records of each cell."""
+    """The given labels, or else a number for each distinct published record of a stratum."""
     if labels is None:
         codes = [np.unique(texts, return_inverse=True)[1] for texts in published]
-        return distinct_rows(np.column_stack([cells, *codes, after]))[1]
+        return distinct_rows(np.column_stack([strata, *codes, after]))[1]
     groups = as_labels(labels)
     if groups.shape not in (after.shape[:1], after.shape):
         raise InputError(
@@ -203,7 +204,7 @@ def _sizes(sizes: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike) -> dict[str, Any]:
-    """How often a category was changed, and how often each occurs before and after."""
+    """The share of changed values, and the share of each category before and after."""
     name, kind = as_text(name), as_text(kind)
     try:
         old, new = np.asarray(before, dtype=str), np.asarray(after, dtype=str)
@@ -211,12 +212,12 @@ def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike)
         raise InputError(f"category {name!r} does not have texts before and after.") from None
     if old.shape != (n,) or new.shape != (n,):
         raise InputError(f"category {name!r} does not have {n} values before and after.")
-    found, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
-    counts = [np.bincount(part, minlength=len(found)) for part in (codes[:n], codes[n:])]
+    names, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
+    counts = [np.bincount(part, minlength=len(names)) for part in (codes[:n], codes[n:])]
     shares = [100 * count / n for count in counts]
     order = np.argsort(-counts[0], kind="stable")
     shown, rest = order[:SHOWN_CATEGORIES], order[SHOWN_CATEGORIES:]
-    rows = [{"name": found[i], "before": shares[0][i], "after": shares[1][i]} for i in shown]
+    rows = [{"name": names[i], "before": shares[0][i], "after": shares[1][i]} for i in shown]
     if len(rest):
         sums = [share[rest].sum() for share in shares]
         rows.append({"name": f"{len(rest)} others", "before": sums[0], "after": sums[1]})
@@ -229,8 +230,8 @@ def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike)
 
 
 def _mean(values: Iterable[float]) -> float:
-    known = [value for value in values if not np.isnan(value)]
-    return float(np.mean(known)) if known else np.nan
+    defined = [value for value in values if not np.isnan(value)]
+    return float(np.mean(defined)) if defined else np.nan
 
 
 def _text(value: Any) -> str:
@@ -240,11 +241,11 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Python's own types throughout, None for what is not finite."""
+    """The value in Python's own types, with None for numbers that are not finite."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(entry) for entry in value]
     if isinstance(value, (np.generic, np.ndarray)):
         return _plain(value.tolist())
     if isinstance(value, float) and not np.isfinite(value):

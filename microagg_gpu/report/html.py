@@ -1,18 +1,13 @@
-"""The report as one HTML file that needs nothing else: no scripts, no fonts, no network."""
+"""The report as a single HTML file without scripts, fonts or anything from the network."""
 
 from html import escape
 from typing import Any
 
-from ..checks import shown
-from ..errors import InputError
+from ..errors import InputError, shown
 from . import sections
 from .style import STYLE
-from .wording import count, percent
+from .wording import WARNING, count, percent
 
-WARNING = (
-    "This report shows facts about the original records. It is for those who protect the data, "
-    "not for publication."
-)
 _KEYS = (
     "summary", "records", "variables", "k", "groups", "smallest", "individual", "cells", "missing",
     "loss", "sse", "ssa", "sst", "il1s", "risk", "oversized", "by_variable", "densities",
@@ -26,15 +21,15 @@ def page(content: dict[str, Any]) -> str:
     Parameters
     ----------
     content : dict
-        What `describe` returned, or the same read back from JSON.
+        What `describe` returned, also after a round trip through JSON.
 
     Returns
     -------
     str
-        A whole document. Every text from the content is escaped.
+        A complete document. All texts of the content are escaped.
     """
     if not isinstance(content, dict) or not set(_KEYS) <= set(content):
-        raise InputError(f"content={shown(content)} is not what describe() returned")
+        raise InputError(f"content={shown(content)} is not a result of describe()")
     parts = [
         ("done", "What was done", sections.done(content)),
         ("utility", "Utility", sections.utility(content)),
@@ -50,8 +45,8 @@ def page(content: dict[str, Any]) -> str:
         f'<section id="{key}"><h2>{title}</h2>{text}</section>' for key, title, text in parts
     )
     sentences = "".join(f"<li>{escape(text)}</li>" for text in content["summary"])
-    many = content["variables"] + len(content["categories"])
-    size = f"{count(content['records'], 'record')}, {count(many, 'variable')}"
+    variables = content["variables"] + len(content["categories"])
+    size = f"{count(content['records'], 'record')}, {count(variables, 'variable')}"
     if content["k"]:
         size += f", k\N{THIN SPACE}=\N{THIN SPACE}{content['k']}"
     return (
@@ -63,19 +58,20 @@ def page(content: dict[str, Any]) -> str:
         f'<p class="warn">{WARNING}</p>'
         f'<nav aria-label="Sections">{links}</nav></div></header>'
         f'<main>{_keys(content)}<ul class="summary">{sentences}</ul>{body}</main>'
-        f"<footer><div><p>{WARNING}</p><p>Made by microagg_gpu.</p></div></footer></body></html>\n"
+        f"<footer><div><p>{WARNING}</p><p>Created by microagg_gpu.</p></div></footer>"
+        "</body></html>\n"
     )
 
 
 def _keys(content: dict[str, Any]) -> str:
     risk, k = content["risk"], content["k"]
     unit = "values" if content["individual"] else "records"
-    size = f"{content['smallest']:,} {unit} in the smallest"
+    size = f"the smallest has {content['smallest']:,} {unit}"
     keys = [
         (
             "Information loss",
             percent(content["loss"]),
-            "of the variation, 100\N{MIDDLE DOT}SSE/SST",
+            "of the variation (100\N{MIDDLE DOT}SSE/SST); lower is better",
         ),
         (
             "Groups",
@@ -85,17 +81,17 @@ def _keys(content: dict[str, Any]) -> str:
         (
             "Linkage risk",
             percent(risk["linkage"]),
-            f"of records linked to their own; at most {percent(risk['linkage_at_most'])} possible",
+            f"of records would be identified; the maximum is {percent(risk['linkage_at_most'])}",
         ),
         (
             "Interval disclosure",
             percent(risk["ranks"]),
-            "of values within 1 to 10\N{NO-BREAK SPACE}% of the ranks, averaged",
+            "of values lie within 1 to 10\N{NO-BREAK SPACE}% of the ranks; lower is safer",
         ),
     ]
-    cells = "".join(
+    entries = "".join(
         f'<div><dt>{name}</dt><dd><div class="figure">{figure}</div>'
         f'<div class="note">{note}</div></dd></div>'
         for name, figure, note in keys
     )
-    return f'<dl class="keys">{cells}</dl>'
+    return f'<dl class="keys">{entries}</dl>'

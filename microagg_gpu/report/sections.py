@@ -1,4 +1,4 @@
-"""The sections of the page, each from the content to HTML."""
+"""The sections of the page, as HTML made from the content."""
 
 from collections.abc import Sequence
 from html import escape
@@ -6,18 +6,17 @@ from typing import Any
 
 from . import svg
 from .tables import Column, facts, table
-from .terms import TERMS
-from .wording import DASH, fixed, number, percent
+from .wording import DASH, FIVE_PERCENT, TERMS, fixed, number, percent
 
-DRAWN = 30  # rows of a picture
+DRAWN = 30  # rows of a chart
 
 
 def done(content: dict[str, Any]) -> str:
-    """Counts, and what the caller told."""
+    """Counts, and the provenance: what was done, with which settings."""
     rows = [
         ("Records", f"{content['records']:,}"),
         ("Variables", f"{content['variables'] + len(content['categories']):,}"),
-        ("Values missing", f"{content['missing']:,}"),
+        ("Number of missing values", f"{content['missing']:,}"),
         *content["made"].items(),
     ]
     half = -(-len(rows) // 2)
@@ -27,19 +26,22 @@ def done(content: dict[str, Any]) -> str:
 
 
 def utility(content: dict[str, Any]) -> str:
-    """What is lost, in all and by variable."""
+    """The loss in total and by variable."""
     changes, explained = content["correlation_discrepancies"], content["percent_explained"] or {}
-    of = ", of numbers" if content["categories"] else ""
+    numeric = " (numeric variables)" if content["categories"] else ""
     rows = [
         ("Information loss", percent(content["loss"])),
-        (f"SSE, within groups{of}", number(content["sse"])),
-        (f"SSA, between groups{of}", number(content["ssa"])),
-        (f"SST, total{of}", number(content["sst"])),
+        (f"SSE, within groups{numeric}", number(content["sse"])),
+        (f"SSA, between groups{numeric}", number(content["ssa"])),
+        (f"SST, total{numeric}", number(content["sst"])),
         ("IL1s", number(content["il1s"], 3)),
         ("Mean correlation discrepancy", fixed(changes["mean"], 3)),
-        ("Mean change of component weights", percent(content["mean_weight_change"])),
-        ("Explained by first component, before", percent(explained.get("original"))),
-        ("Explained by first component, after", percent(explained.get("protected"))),
+        (
+            "Mean change of the weights on the first component",
+            percent(content["mean_weight_change"]),
+        ),
+        ("Variance explained by the first component, before", percent(explained.get("original"))),
+        ("Variance explained by the first component, after", percent(explained.get("protected"))),
     ]
     if not content["variables"]:
         rows = rows[:1]
@@ -47,11 +49,11 @@ def utility(content: dict[str, Any]) -> str:
     lost.sort(key=lambda pair: -pair[1])
     if not lost:
         return facts(rows, numbers=True)
-    more = _more(len(lost), DRAWN)
+    selection = _selection(len(lost), DRAWN)
     picture = svg.bars("Information loss by variable", "information loss in percent", lost[:DRAWN])
     return (
         f'<div class="pair"><div>{facts(rows, numbers=True)}</div>'
-        f"{_figure('Loss by variable', more, picture, 'wide')}</div>"
+        f"{_figure('Loss by variable', selection, picture, 'wide')}</div>"
     )
 
 
@@ -60,12 +62,14 @@ def variables(content: dict[str, Any]) -> str:
     rows = content["by_variable"]
     parts = []
     if content["densities"]:
-        more = _more(sum(row["loss"] is not None for row in rows), len(content["densities"]))
+        selection = _selection(
+            sum(row["loss"] is not None for row in rows), len(content["densities"])
+        )
         pictures = "".join(
             _figure(row["name"], "", svg.densities(row)) for row in content["densities"]
         )
         parts.append(
-            f"<h3>Densities before and after{', ' * bool(more)}{more}</h3>"
+            f"<h3>Densities before and after{', ' * bool(selection)}{selection}</h3>"
             '<div class="legend"><span><i class="old"></i>original</span>'
             f'<span><i class="new"></i>protected</span></div><div class="grid">{pictures}</div>'
         )
@@ -83,7 +87,7 @@ def _moments(rows: Sequence[dict[str, Any]]) -> str:
         Column("variable", left=True),
         Column("values"),
         Column("loss"),
-        Column("of all loss"),
+        Column("share of total loss"),
         Column("IL1s"),
         Column("before", "mean"),
         Column("after", "mean"),
@@ -91,26 +95,26 @@ def _moments(rows: Sequence[dict[str, Any]]) -> str:
         Column("after", "standard deviation"),
         Column("ratio", "standard deviation"),
     ]
-    cells = []
+    entries = []
     for row in rows:
         old, new = row["before"], row["after"]
         ratio = new["std"] / old["std"] if old["std"] else None
-        cells.append(
+        entries.append(
             [
                 row["name"],
                 f"{row['observed']:,}",
                 percent(row["loss"]),
                 percent(row["share_of_loss"]),
                 fixed(row["il1s"], 3),
-                *_alike(row, [old["mean"], new["mean"], old["std"], new["std"]]),
+                *_decimals(row, [old["mean"], new["mean"], old["std"], new["std"]]),
                 fixed(ratio, 3),
             ]
         )
-    return table("Loss, mean and standard deviation of each variable", columns, cells)
+    return table("Loss, mean and standard deviation of each variable", columns, entries)
 
 
-def _alike(row: dict[str, Any], values: Sequence[float | None]) -> list[str]:
-    """Values of a variable with the decimals that its standard deviation calls for."""
+def _decimals(row: dict[str, Any], values: Sequence[float | None]) -> list[str]:
+    """Values of a variable, with as many decimals as its standard deviation needs."""
     return [number(x, 4, like=row["before"]["std"]) for x in values]
 
 
@@ -118,44 +122,47 @@ def _quantiles(rows: Sequence[dict[str, Any]]) -> str:
     percents = list(rows[0]["before"]["quantiles"])
     columns = [Column("variable", left=True), Column("", left=True)]
     columns += [Column(f"{q}\N{NO-BREAK SPACE}%") for q in percents]
-    cells, classes = [], []
+    entries, classes = [], []
     for row in rows:
         for side, kind in (("before", "first"), ("after", "second")):
             values = row[side]["quantiles"]
-            cells.append([row["name"], side, *_alike(row, [values[q] for q in percents])])
+            entries.append([row["name"], side, *_decimals(row, [values[q] for q in percents])])
             classes.append(kind)
-    return table("Quantiles of each variable before and after", columns, cells, classes)
+    return table("Quantiles of each variable before and after", columns, entries, classes)
 
 
 def _weighted(rows: Sequence[dict[str, Any]]) -> str:
     names = [("weighted_mean", "weighted mean"), ("weighted_std", "weighted standard deviation")]
     columns = [Column("variable", left=True)]
     columns += [Column(side, over) for _, over in names for side in ("before", "after")]
-    cells = [
-        [row["name"], *_alike(row, [row[s][key] for key, _ in names for s in ("before", "after")])]
+    entries = [
+        [
+            row["name"],
+            *_decimals(row, [row[s][key] for key, _ in names for s in ("before", "after")]),
+        ]
         for row in rows
     ]
-    return table("Weighted mean and standard deviation of each variable", columns, cells)
+    return table("Weighted mean and standard deviation of each variable", columns, entries)
 
 
 def _category(category: dict[str, Any]) -> str:
     columns = [Column(category["kind"], left=True), Column("before"), Column("after")]
-    cells = [
+    entries = [
         [row["name"], percent(row["before"]), percent(row["after"])]
         for row in category["categories"]
     ]
     name = escape(category["name"])
     return (
         f"<h3>{name}</h3><p>{percent(category['changed'])} of the values were changed.</p>"
-        f"{table('Categories of ' + category['name'], columns, cells)}"
+        f"{table('Categories of ' + category['name'], columns, entries)}"
     )
 
 
 def correlations(content: dict[str, Any]) -> str:
-    """Heat maps, largest changes and the first component."""
+    """Heat maps, the largest changes and the first component."""
     names = content["correlations"]["names"]
     if len(names) < 2:
-        return "<p>It takes two variables of numbers to correlate.</p>"
+        return "<p>Correlations need at least two numeric variables.</p>"
     order = list(range(len(names)))
     if len(names) > DRAWN:
         lost = [row["share_of_loss"] for row in content["by_variable"]]
@@ -180,8 +187,8 @@ def correlations(content: dict[str, Any]) -> str:
         for name, note, title, values, most in maps
     )
     mean = content["correlation_discrepancies"]
-    more = _more(len(names), DRAWN)
-    shown_part = f" The pictures show {more}." if more else ""
+    selection = _selection(len(names), DRAWN)
+    shown_part = f" The charts show {selection}." if selection else ""
     text = (
         f"<p>A correlation changes by {fixed(mean['mean'], 3)} on average (standard deviation "
         f"{fixed(mean['std'], 3)}).{shown_part}</p>"
@@ -206,7 +213,7 @@ def correlations(content: dict[str, Any]) -> str:
 def _component(content: dict[str, Any]) -> str:
     if not content["weights"]:
         return ""
-    cells = [
+    entries = [
         [
             name,
             fixed(row["original"], 3),
@@ -216,12 +223,12 @@ def _component(content: dict[str, Any]) -> str:
         for name, row in content["weights"].items()
     ]
     columns = [Column("variable", left=True), Column("before"), Column("after"), Column("change")]
-    weights = table("Weights on the first principal component", columns, cells)
+    weights = table("Weights on the first principal component", columns, entries)
     return f"<div><h3>Weights on the first component</h3>{weights}</div>"
 
 
 def groups(content: dict[str, Any]) -> str:
-    """How large the groups are."""
+    """The sizes of the groups."""
     unit = "values" if content["individual"] else "records"
     rows = [
         ("Groups", f"{content['groups']:,}"),
@@ -230,9 +237,9 @@ def groups(content: dict[str, Any]) -> str:
     ]
     if content["oversized"]:
         large = content["oversized"]
-        rows.append(("Of 2k or more", percent(large["share"])))
+        rows.append(("Groups of 2k or more", percent(large["share"])))
         if large["share"]:
-            rows.append(("Their mean size", fixed(large["mean_size"], 1)))
+            rows.append(("Mean size of these", fixed(large["mean_size"], 1)))
     picture = svg.histogram(
         "Number of groups by size", content["group_sizes"], (f"{unit} in the group", "groups")
     )
@@ -243,29 +250,30 @@ def groups(content: dict[str, Any]) -> str:
 
 
 def risk(content: dict[str, Any]) -> str:
-    """What an intruder finds out, in all and by variable."""
+    """What an intruder could find out, in total and by variable."""
     risk, rows = content["risk"], content["by_variable"]
     if not rows:
-        return "<p>There is no numeric variable to measure it by.</p>"
-    cells = "" if content["cells"] == 1 else f", within {content['cells']:,} cells"
+        return "<p>These measures need at least one numeric variable.</p>"
+    patterns = " and patterns of missing values" if content["missing"] else ""
+    strata = "" if content["cells"] == 1 else f", within {content['cells']:,} strata{patterns}"
     text = facts(
         [
-            (f"Records linked to their own{cells}", percent(risk["linkage"])),
-            ("Most that is possible: distinct published records", percent(risk["linkage_at_most"])),
+            (f"Records that an intruder would identify{strata}", percent(risk["linkage"])),
+            ("Maximum: distinct published records", percent(risk["linkage_at_most"])),
             ("Values within 1 to 10\N{NO-BREAK SPACE}% of the ranks", percent(risk["ranks"])),
-            ("Values within 5\N{NO-BREAK SPACE}% of a standard deviation", percent(risk["near"])),
-            ("Values enclosed by the neighbouring published ones", percent(risk["inside"])),
-            ("Values given away by a narrow range", percent(risk["narrow"])),
+            (f"Values within {FIVE_PERCENT}", percent(risk["near"])),
+            ("Values enclosed by the neighbouring published values", percent(risk["inside"])),
+            ("Values revealed by a narrow range", percent(risk["narrow"])),
         ],
         numbers=True,
     )
     columns = [
         Column("variable", left=True),
         Column("by ranks", "interval disclosure"),
-        Column("within 5\N{NO-BREAK SPACE}% of sd", "interval disclosure"),
+        Column(f"within {FIVE_PERCENT}", "interval disclosure"),
         Column("enclosed", "range inference"),
-        Column("median width in sd", "range inference"),
-        Column("given away", "range inference"),
+        Column("median width in standard deviations", "range inference"),
+        Column("revealed", "range inference"),
     ]
     body = [
         [
@@ -285,7 +293,7 @@ def alternatives(content: dict[str, Any]) -> str:
     """The risk-utility map and the table behind it."""
     rows = content["alternatives"]
     if not rows:
-        return "<p>No other methods were tried.</p>"
+        return "<p>No other methods were run.</p>"
     chosen = {"loss": content["loss"], "risk": content["risk"]["linkage"]}
     sizes = sorted({row["k"] for row in rows if None not in (row["loss"], row["risk"])})
     marks = "".join(
@@ -300,7 +308,7 @@ def alternatives(content: dict[str, Any]) -> str:
         Column("method", left=True),
         Column("k"),
         Column("loss"),
-        Column("records linked"),
+        Column("linkage risk"),
         Column("seconds"),
     ]
     this = [
@@ -310,7 +318,7 @@ def alternatives(content: dict[str, Any]) -> str:
         percent(chosen["risk"]),
         DASH,
     ]
-    cells = [
+    entries = [
         [
             row["method"],
             str(row["k"]),
@@ -320,12 +328,12 @@ def alternatives(content: dict[str, Any]) -> str:
         ]
         for row in sorted(rows, key=lambda row: (row["k"], row["loss"]))
     ]
-    classes = ["this"] + [""] * len(cells)
-    return picture + table("Loss, risk and time of each run", columns, [this, *cells], classes)
+    classes = ["this"] + [""] * len(entries)
+    return picture + table("Loss, risk and time of each run", columns, [this, *entries], classes)
 
 
 def reading() -> str:
-    """What the measures are."""
+    """Explanations of the measures."""
     terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in TERMS)
     return f'<dl class="terms">{terms}</dl>'
 
@@ -336,8 +344,10 @@ def _figure(title: str, note: str, picture: str, kind: str = "") -> str:
     return f"<figure><figcaption>{escape(title)}{extra}</figcaption>{wrapped}</figure>"
 
 
-def _more(many: int, shown: int) -> str:
-    return f"the {shown} of {many} variables with the largest losses" if many > shown else ""
+def _selection(variables: int, shown: int) -> str:
+    return (
+        f"the {shown} of {variables} variables with the largest loss" if variables > shown else ""
+    )
 
 
 def _signed(before: float | None, after: float | None) -> str:

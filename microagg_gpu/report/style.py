@@ -81,7 +81,7 @@ svg .before-line { fill: none; stroke: var(--old); stroke-width: 1.2; }
 svg .after-line { fill: none; stroke: var(--new); stroke-width: 2.2; stroke-linejoin: round; }
 svg .bar { fill: var(--new); fill-opacity: .82; }
 svg .plus { fill: var(--plus); } svg .less { fill: var(--less); } svg .none { fill: var(--none); }
-svg .cell { fill: var(--ink); } svg .cell.strong { fill: var(--on-strong); }
+svg .entry { fill: var(--ink); } svg .entry.strong { fill: var(--on-strong); }
 svg .mark { stroke: var(--paper); stroke-width: 1; }
 svg .shade0 { fill: var(--new); } svg .shade1 { fill: var(--less); }
 svg .shade2 { fill: var(--old); } svg .shade3 { fill: var(--ink); }

@@ -1,4 +1,4 @@
-"""Pictures as SVG text. Colours are classes of the page's style, so that it can be dark."""
+"""Charts as SVG text. Colours are CSS classes of the page, so that it has a dark mode."""
 
 from collections.abc import Sequence
 from html import escape
@@ -48,7 +48,7 @@ def densities(row: dict[str, Any]) -> str:
 
 
 def heat_map(title: str, names: Sequence[str], values: Sequence[Sequence[Any]], top: float) -> str:
-    """A matrix of values from -top to top; rows are named, columns have the rows' numbers."""
+    """A matrix of values from -top to top. Rows have names, columns have the numbers of rows."""
     p = len(names)
     labels, width = 138, 360
     side = (width - labels - 6) / max(p, 4)
@@ -71,18 +71,18 @@ def heat_map(title: str, names: Sequence[str], values: Sequence[Sequence[Any]], 
         for j, value in enumerate(values[i]):
             left = labels + j * side
             tip = f"{name} and {names[j]}: {fixed(value, 3)}" if p <= 15 else None
-            body.append(_cell(left, upper + i * side, side, value, top, tip))
+            body.append(_square(left, upper + i * side, side, value, top, tip))
             if p <= 7 and value is not None:
                 strong = " strong" if abs(value) > 0.55 * top else ""
                 at = left + side / 2, upper + (i + 0.5) * side + 4
                 text = fixed(value, 2)
-                body.append(_text(*at, text, "middle", "cell" + strong, size=min(11, side / 3)))
+                body.append(_text(*at, text, "middle", "entry" + strong, size=min(11, side / 3)))
     bottom = upper + p * side + 10
     steps = 21
     step = 160 / steps
     for i in range(steps):
         share = 2 * i / (steps - 1) - 1
-        body.append(_cell(labels + i * step, bottom, step + 0.2, share * top, top, None, 8))
+        body.append(_square(labels + i * step, bottom, step + 0.2, share * top, top, None, 8))
     for side, anchor in ((-1, "start"), (0, "middle"), (1, "end")):
         place = labels + 80 + side * 80
         body.append(_text(place, bottom + 20, minus(f"{side * top:.2g}"), anchor))
@@ -91,7 +91,7 @@ def heat_map(title: str, names: Sequence[str], values: Sequence[Sequence[Any]], 
 
 
 def bars(title: str, axis: str, rows: Sequence[tuple[str, float]]) -> str:
-    """Horizontal bars of percentages with a name on the left."""
+    """Horizontal bars of percentages, with names on the left."""
     labels, right, high, top = 136, 52, 22, 4
     height = top + high * len(rows) + 42
     most = max((value for _, value in rows), default=0.0)
@@ -135,16 +135,16 @@ def histogram(title: str, rows: Sequence[dict[str, int]], axes: tuple[str, str])
         body.append(_text(left - 8, y(tick) + 4, f"{int(tick):,}", "end"))
     every = ceil(len(rows) / 10)
     for i, row in enumerate(rows):
-        low, high, many = row["from"], row["to"], row["groups"]
+        low, high, groups = row["from"], row["to"], row["groups"]
         name = f"{low:,}" if low == high else f"{low:,}\N{EN DASH}{high:,}"
         middle = left + (i + 0.5) * slot
         body.append(
-            f'<rect class="bar" x="{left + (i + 0.1) * slot:.1f}" y="{y(many):.1f}" '
-            f'width="{0.8 * slot:.1f}" height="{y(0) - y(many):.1f}">'
-            f"<title>{name}: {many:,}</title></rect>"
+            f'<rect class="bar" x="{left + (i + 0.1) * slot:.1f}" y="{y(groups):.1f}" '
+            f'width="{0.8 * slot:.1f}" height="{y(0) - y(groups):.1f}">'
+            f"<title>{name}: {groups:,}</title></rect>"
         )
-        if len(rows) <= 12 and many:
-            body.append(_text(middle, y(many) - 5, f"{many:,}", "middle", "value"))
+        if len(rows) <= 12 and groups:
+            body.append(_text(middle, y(groups) - 5, f"{groups:,}", "middle", "value"))
         if i % every == 0:
             name = name if low == high and every == 1 else f"{low:,}"
             body.append(_text(middle, height - bottom + 16, name, "middle"))
@@ -155,15 +155,15 @@ def histogram(title: str, rows: Sequence[dict[str, int]], axes: tuple[str, str])
 
 
 def risk_map(rows: Sequence[dict[str, Any]], chosen: dict[str, Any]) -> str:
-    """Loss against risk of several runs; a label where there is room, this run always."""
+    """Loss against risk of several runs, labelled where there is room, this run always."""
     width, height, left, right, top, bottom = 680, 430, 52, 16, 14, 46
     points = [row for row in rows if row["loss"] is not None and row["risk"] is not None]
     everything = [chosen, *points]
     x_ticks, y_ticks = (
-        _ticks(0.0, 1.02 * max(row[name] for row in everything) or 1.0, many, beyond=True)
-        for name, many in (("loss", 7), ("risk", 6))
+        _ticks(0.0, 1.02 * max(row[name] for row in everything) or 1.0, about, beyond=True)
+        for name, about in (("loss", 7), ("risk", 6))
     )
-    # A risk of 100 % needs no room above it, but its marks do.
+    # No risk exceeds 100 %, but the mark at 100 % needs some room.
     x_end, y_end = x_ticks[-1], y_ticks[-1] if y_ticks[-1] < 100 else 104.0
     y_ticks = [tick for tick in y_ticks if tick <= 100]
 
@@ -197,7 +197,7 @@ def risk_map(rows: Sequence[dict[str, Any]], chosen: dict[str, Any]) -> str:
     body.append(_line(left, top, left, height - bottom))
     axis = "information loss in percent"
     body.append(_text((left + width - right) / 2, height - 6, axis, "middle", "label"))
-    body.append(_upright(14, (top + height - bottom) / 2, "records linked, in percent"))
+    body.append(_upright(14, (top + height - bottom) / 2, "linkage risk in percent"))
     return _svg(width, height, "Risk-utility map: loss and linkage risk of each run", body)
 
 
@@ -207,7 +207,7 @@ def mark_sample(index: int) -> str:
 
 
 def short(value: float) -> str:
-    """A number for an axis: 1.5k, 20M."""
+    """A number in the short form of an axis: 1.5k, 20M."""
     for unit, letter in ((1e9, "bn"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= unit and abs(value) < 1e3 * unit:
             return minus(f"{value / unit:.4g}{letter}")
@@ -249,7 +249,7 @@ def _upright(x: float, y: float, text: str) -> str:
     )
 
 
-def _cell(
+def _square(
     x: float,
     y: float,
     side: float,
@@ -293,7 +293,7 @@ def _label(
     kind: str,
     always: bool = False,
 ) -> str:
-    """A text beside a point where nothing else is; nothing if there is no such place."""
+    """A text beside a point if there is free space for it, else nothing."""
     wide, high = 6.2 * len(text) + 4, 12.0
     gap = 14 if always else 9
     across = x - wide / 2
@@ -311,7 +311,7 @@ def _label(
 
 
 def _cut(text: str, length: int) -> str:
-    """A text without its middle if it is too long: names often differ at the end."""
+    """A text shortened in its middle if it is too long: names often differ at the end."""
     if len(text) <= length:
         return text
     tail = length // 2
@@ -319,7 +319,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def _ticks(low: float, high: float, about: int, beyond: bool = False) -> list[float]:
-    """Round numbers from low to high or the next one beyond, about so many."""
+    """About `about` round numbers from low to high, or to the next one beyond."""
     raw = (high - low) / about
     if raw <= 0:
         return [low]
@@ -332,13 +332,13 @@ def _ticks(low: float, high: float, about: int, beyond: bool = False) -> list[fl
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """Powers of ten between two logarithms; of fewer than two, 1, 2 and 5 times them."""
-    found = [10.0**i for i in range(ceil(low), floor(high) + 1)]
-    if len(found) < 2:
+    """Powers of ten between two logarithms; with fewer than two, also 2 and 5 times them."""
+    powers = [10.0**i for i in range(ceil(low), floor(high) + 1)]
+    if len(powers) < 2:
         return [
             m * 10.0**i
             for i in range(floor(low), ceil(high))
             for m in (1, 2, 5)
             if low <= log10(m) + i <= high
         ]
-    return found[:: ceil(len(found) / 6)]
+    return powers[:: ceil(len(powers) / 6)]

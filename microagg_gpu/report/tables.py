@@ -1,4 +1,4 @@
-"""Tables as HTML; every text in them is escaped."""
+"""Tables as HTML. All texts are escaped."""
 
 from collections.abc import Sequence
 from html import escape
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Column(NamedTuple):
-    """A column: its head, what stands over it and its neighbours, and its side."""
+    """A column: its header, a header shared with its neighbours, and its alignment."""
 
     head: str
     over: str = ""
@@ -19,16 +19,16 @@ def table(
     rows: Sequence[Sequence[str]],
     classes: Sequence[str] | None = None,
 ) -> str:
-    """A table that scrolls sideways where it is too wide; first cells are the names of rows.
+    """A table that scrolls sideways if it is too wide. The first entry of a row is its name.
 
     Parameters
     ----------
     caption : str
-        For those who listen to the page.
+        Read aloud by screen readers.
     columns : sequence of Column
     rows : sequence of sequence of str
     classes : sequence of str, optional
-        A class for each row; "first" and "second" share the name of the first.
+        A CSS class for each row. Rows "first" and "second" share the name of the first.
     """
     heads = "".join(
         f'<th scope="col"{_side(column)}>{escape(column.head)}</th>' for column in columns
@@ -36,7 +36,7 @@ def table(
     body = []
     for i, row in enumerate(rows):
         kind = classes[i] if classes else ""
-        cells = "".join(
+        entries = "".join(
             f"<td{_side(column)}>{escape(text)}</td>"
             for column, text in zip(columns[1:], row[1:], strict=True)
         )
@@ -44,7 +44,7 @@ def table(
         span = ' rowspan="2"' if kind == "first" else ""
         head = "" if kind == "second" else f'<th scope="row"{span}>{name}</th>'
         of_kind = f' class="{kind}"' if kind else ""
-        body.append(f"<tr{of_kind}>{head}{cells}</tr>")
+        body.append(f"<tr{of_kind}>{head}{entries}</tr>")
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
         f"<thead>{_over(columns)}<tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody>"
@@ -53,7 +53,7 @@ def table(
 
 
 def facts(rows: Sequence[tuple[str, str]], numbers: bool = False) -> str:
-    """A table of names and what they are: texts, or numbers that stand below one another."""
+    """A table of names and values: texts, or right-aligned numbers."""
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>'
         for name, text in rows
@@ -67,7 +67,7 @@ def _side(column: Column) -> str:
 
 
 def _over(columns: Sequence[Column]) -> str:
-    """The row over the heads: neighbours with the same text share a cell."""
+    """The row above the headers: neighbours with the same text share an entry."""
     if not any(column.over for column in columns):
         return ""
     runs: list[tuple[str, int]] = []
@@ -76,10 +76,10 @@ def _over(columns: Sequence[Column]) -> str:
             runs[-1] = (column.over, runs[-1][1] + 1)
         else:
             runs.append((column.over, 1))
-    cells = "".join(
-        f'<th scope="colgroup" class="over" colspan="{many}">{escape(text)}</th>'
+    entries = "".join(
+        f'<th scope="colgroup" class="over" colspan="{length}">{escape(text)}</th>'
         if text
         else "<td></td>"
-        for text, many in runs
+        for text, length in runs
     )
-    return f"<tr>{cells}</tr>"
+    return f"<tr>{entries}</tr>"

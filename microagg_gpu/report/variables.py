@@ -9,7 +9,7 @@ from ..measures.structure import first_component, mean_weight_change, weight_cha
 from ..measures.utility import Sums, correlations, deviations, il1s, means, varies
 
 PERCENTS = (1, 5, 25, 50, 75, 95, 99)
-DRAWN = 12  # densities of more variables than this are not looked at
+DRAWN = 12  # densities are shown for at most this many variables
 GRID = 80
 CHANGES = 10
 
@@ -19,13 +19,13 @@ def variables(
     after: np.ndarray,
     names: list[str],
     *,
-    cells: np.ndarray,
+    strata: np.ndarray,
     sums: Sums,
     weight: np.ndarray | None,
 ) -> list[dict[str, Any]]:
-    """One row for each variable: what it was and is, what it lost, what it gives away."""
+    """One row for each variable: moments before and after, loss and risk."""
     intervals = interval_disclosure(before, after)
-    ranges = range_inference(before, after, cells)
+    ranges = range_inference(before, after, strata)
     distance = il1s(before, after).by_variable
     moments = [_moments(data, weight) for data in (before, after)]
     total = sums.sse.sum()
@@ -54,8 +54,10 @@ def _moments(data: np.ndarray, weight: np.ndarray | None) -> list[dict[str, Any]
     mean, spread = means(data), deviations(data)
     rows: list[dict[str, Any]] = []
     for j, column in enumerate(data.T):
-        known = column[~np.isnan(column)]
-        points = np.percentile(known, PERCENTS) if len(known) else np.full(len(PERCENTS), np.nan)
+        observed = column[~np.isnan(column)]
+        points = (
+            np.percentile(observed, PERCENTS) if len(observed) else np.full(len(PERCENTS), np.nan)
+        )
         rows.append(
             {
                 "mean": mean[j],
@@ -73,7 +75,7 @@ def _moments(data: np.ndarray, weight: np.ndarray | None) -> list[dict[str, Any]
 def structure(before: np.ndarray, after: np.ndarray, names: list[str]) -> dict[str, Any]:
     """Deviations, correlations and the first component, as in the 1999 and 2002 papers.
 
-    The component is that of the records without missing values.
+    The component uses only records without missing values.
     """
     spread, now = deviations(before), deviations(after)
     ratio = np.divide(now, spread, out=np.zeros_like(spread), where=spread > 0)
@@ -132,19 +134,19 @@ def _correlation_changes(
 def densities(
     before: np.ndarray, after: np.ndarray, names: list[str], sse: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Densities of the variables on a grid; of many variables, those with the largest losses."""
+    """Densities on a grid; with many variables, only those with the largest loss."""
     chosen = np.flatnonzero(varies(before))
     if len(chosen) > DRAWN:
         chosen = np.sort(chosen[np.argsort(-sse[chosen], kind="stable")[:DRAWN]])
-    found = []
+    rows = []
     for j in chosen:
-        known = ~np.isnan(before[:, j])
-        found.append({"name": names[j], **_density(before[known, j], after[known, j])})
-    return found
+        observed = ~np.isnan(before[:, j])
+        rows.append({"name": names[j], **_density(before[observed, j], after[observed, j])})
+    return rows
 
 
 def _density(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Gaussian kernel densities of both over 99 percent of x, in logarithms if x is skewed."""
+    """Gaussian kernel densities of x and y over 99 percent of x, in logarithms if x is skewed."""
     low, middle, high = np.percentile(x, [0.5, 50, 99.5])
     logarithmic = min(x.min(), y.min()) > 0 and high > 20 * middle
     if logarithmic:

@@ -1,16 +1,89 @@
-"""Numbers as people read them, and the sentences at the top of the report."""
+"""The sentences of the report: its summary, its explanations, and numbers as people read them."""
 
 from math import floor, log10
 from typing import Any
 
 DASH = "\N{EN DASH}"
+FIVE_PERCENT = "5\N{NO-BREAK SPACE}% of a standard deviation"
+
+WARNING = "This report contains information about the original records. Do not publish it."
+
+TERMS = (
+    (
+        "Information loss",
+        "100\N{MIDDLE DOT}SSE/SST: the squared distances between published and original values, "
+        "as a percentage of the squared distances between original values and their mean. The "
+        "variables are scaled as for grouping. Lower is better: 0 means no change, 100 means "
+        "that the mean is published everywhere (Mateo-Sanz and Domingo-Ferrer 1999; "
+        "Domingo-Ferrer and Mateo-Sanz 2002).",
+    ),
+    (
+        "IL1s",
+        "Mean distance between a published value and its original, in units of \N{SQUARE ROOT}2 "
+        "original standard deviations. Lower is better (Yancey, Winkler and Creecy 2002; "
+        "Mateo-Sanz, Seb\N{LATIN SMALL LETTER E WITH ACUTE} and Domingo-Ferrer 2004).",
+    ),
+    (
+        "Standard deviation, after / before",
+        "Means of groups vary less than the values themselves, so this ratio is at most 1 for "
+        "group means. Closer to 1 is better (1999, Table 2).",
+    ),
+    (
+        "Correlation discrepancy",
+        "Absolute change of a correlation, averaged over the pairs of variables. Lower is better "
+        "(1999, Table 4; 2002, Tables 2 and 4).",
+    ),
+    (
+        "First principal component",
+        "The component of the standardized variables with the largest variance. The weight of a "
+        "variable is its correlation with the component; the share explained is the component's "
+        "share of the total variance (1999, Table 3). The mean change of the weights is that of "
+        "2002, Table 2. Small changes are better.",
+    ),
+    (
+        "Groups",
+        "Records with the same published values. Groups of 2k records or more are oversized: "
+        "splitting them would reduce the loss (Laszlo and Mukherjee 2005, Table 6).",
+    ),
+    (
+        "Linkage risk",
+        "Share of records that an intruder with all the original data would identify. The "
+        "intruder links each published record to the nearest original record among those with "
+        "the same unchanged values, such as strata and missing values, and guesses if several "
+        "are equally near. Distances are over numeric and ordinal variables. Lower is better "
+        "(Domingo-Ferrer and Torra 2001).",
+    ),
+    (
+        "Interval disclosure",
+        "By ranks: share of original values within p percent of the ranks on both sides of the "
+        "published value, averaged over p = 1 to 10 (Domingo-Ferrer and Torra 2001). Within "
+        f"{FIVE_PERCENT}: share of original values that are this close to the published value "
+        "(as in Mateo-Sanz, Seb\N{LATIN SMALL LETTER E WITH ACUTE} and Domingo-Ferrer 2004). "
+        "Lower is safer.",
+    ),
+    (
+        "Range inference",
+        "If each variable is grouped on its own, an original value lies between the means "
+        "published for the neighbouring groups. If these are close together, an intruder "
+        "practically knows the value (2002, section 6). Enclosed: share of values that lie "
+        "between the neighbouring published values. Revealed: share of values that lie in such "
+        f"an interval narrower than {FIVE_PERCENT}. Lower is safer.",
+    ),
+    (
+        "Densities and quantiles",
+        "Densities are Gaussian kernel estimates with the same bandwidth before and after, over "
+        "the middle 99\N{NO-BREAK SPACE}% of the original values. Standard deviations divide by "
+        "the number of values.",
+    ),
+)
+"""What each measure means, whether a low value is good, and the paper that defines it."""
 
 
 def number(value: float | None, digits: int = 4, like: float | None = None) -> str:
-    """A number as people read it; a dash for None.
+    """A number with some significant digits; a dash for None.
 
-    With so many significant digits, or, so that a row has the same decimals throughout, with
-    the decimals that a number `like` has with so many.
+    With `like`, the number gets the decimals that `like` would have, so that all numbers of a row
+    have the same decimals.
     """
     if value is None:
         return DASH
@@ -25,30 +98,30 @@ def number(value: float | None, digits: int = 4, like: float | None = None) -> s
 
 
 def percent(value: float | None) -> str:
-    """A percentage to a tenth, small ones to two digits."""
+    """A percentage with one decimal, or two if it is below 1."""
     if value is None:
         return DASH
     return f"{fixed(value, 2 if 0 < abs(value) < 1 else 1)}\N{NO-BREAK SPACE}%"
 
 
 def fixed(value: float | None, decimals: int) -> str:
-    """A number with so many decimals; a dash for None."""
+    """A number with a fixed number of decimals; a dash for None."""
     # Adding 0 turns what rounded to -0 into 0.
     return DASH if value is None else minus(f"{round(value, decimals) + 0.0:.{decimals}f}")
 
 
 def minus(text: str) -> str:
-    """A minus sign where the keyboard has a hyphen."""
+    """The text with minus signs instead of hyphens."""
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def count(many: int, one: str) -> str:
-    """So many of something: 1 group, 480 groups."""
-    return f"{many:,} {one}" + ("" if many == 1 else "s")
+def count(quantity: int, noun: str) -> str:
+    """A quantity with its noun: 1 group, 480 groups."""
+    return f"{quantity:,} {noun}" + ("" if quantity == 1 else "s")
 
 
 def summary(content: dict[str, Any]) -> list[str]:
-    """Say in a few sentences what the measures of a content come to."""
+    """The measures of a content in a few sentences."""
     return [
         *_groups(content),
         _loss(content),
@@ -64,17 +137,18 @@ def _groups(content: dict[str, Any]) -> list[str]:
     sizes = f"{smallest:,}" if smallest == largest else f"{smallest:,} to {largest:,}"
     if content["individual"]:
         return [
-            f"{count(records, 'record')} whose variables were grouped one by one, in "
+            f"{count(records, 'record')}; each variable was grouped on its own, in "
             f"{count(groups, 'group')} of {sizes} values.",
-            "Values are shared by whole groups but records are not: combinations of values may "
-            "be unique.",
+            "The records are not k-anonymous: groups share single values, but combinations of "
+            "values may be unique.",
         ]
-    found = [f"{count(records, 'record')} in {count(groups, 'group')} of {sizes}."]
+    unit = "record" if largest == 1 else "records"
+    sentences = [f"{count(records, 'record')} in {count(groups, 'group')} of {sizes} {unit}."]
     if k and smallest < k:
-        found.append(
-            f"This is not {k}-anonymous: the smallest group has {count(smallest, 'record')}."
+        sentences.append(
+            f"k = {k} does NOT hold: the smallest group has {count(smallest, 'record')}."
         )
-    return found
+    return sentences
 
 
 def _loss(content: dict[str, Any]) -> str:
@@ -84,43 +158,46 @@ def _loss(content: dict[str, Any]) -> str:
         return text + "."
     least, most = min(rows, key=lambda r: r["loss"]), max(rows, key=lambda r: r["loss"])
     return (
-        f"{text}, from {percent(least['loss'])} of {least['name']} to "
-        f"{percent(most['loss'])} of {most['name']}."
+        f"{text}: most for {most['name']} ({percent(most['loss'])}), least for {least['name']} "
+        f"({percent(least['loss'])})."
     )
 
 
 def _linkage(content: dict[str, Any]) -> str:
     risk = content["risk"]
     text = (
-        "An intruder who links each published record to its nearest original finds the right one "
-        f"for {percent(risk['linkage'])}"
+        f"An intruder with all the original data would identify {percent(risk['linkage'])} of the "
+        "records, by linking each published record to the nearest original one"
     )
     if risk["linkage_at_most"] > 99:
         return text + "."
     return (
-        f"{text}; since equal published records cannot be told apart, no more than "
-        f"{percent(risk['linkage_at_most'])} is possible."
+        f"{text}. The maximum is {percent(risk['linkage_at_most'])}, because records with the "
+        "same published values cannot be distinguished."
     )
 
 
 def _intervals(content: dict[str, Any]) -> str:
     risk = content["risk"]
     if risk["near"] is None:
-        return "No variable varies, so there is nothing to infer about a value."
+        return "No variable varies, so nothing can be inferred about a value."
     text = (
-        f"On average {percent(risk['near'])} of the original values lie within "
-        "5\N{NO-BREAK SPACE}% of a standard deviation of what is published"
+        f"On average {percent(risk['near'])} of the original values lie within {FIVE_PERCENT} of "
+        "the published value"
     )
     if content["individual"]:
         return (
-            f"{text}, and {percent(risk['narrow'])} are enclosed as narrowly by the neighbouring "
-            "published values."
+            f"{text}, and {percent(risk['narrow'])} are enclosed by neighbouring published values "
+            "that are closer together than this."
         )
     return text + "."
 
 
 def _categories(content: dict[str, Any]) -> list[str]:
-    changed = [f"{percent(c['changed'])} of {c['name']}" for c in content["categories"]]
+    changed = [
+        f"{category['name']} ({percent(category['changed'])} of the values)"
+        for category in content["categories"]
+    ]
     if not changed:
         return []
-    return [f"Categories changed: {', '.join(changed[:5])}{' and more' * (len(changed) > 5)}."]
+    return [f"Changed categories: {', '.join(changed[:5])}{' and more' * (len(changed) > 5)}."]

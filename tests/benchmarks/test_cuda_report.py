@@ -15,8 +15,8 @@ from benchmarks.cuda import compile as cuda_compile
 from benchmarks.cuda import kernels as cuda_kernels
 from benchmarks.cuda.costs import COSTS
 from benchmarks.scaling import __main__ as scaling
+from helpers.methods import run as run_method
 from helpers.strategies import make_table
-from microagg_gpu import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 PTXRUN = ROOT.parent / "shared" / "ptxrun"
@@ -143,7 +143,7 @@ def test_dry_run_takes_the_same_decisions(method, kind):
 
     points = make_table(kind, 150, 3, 1)
     work, labels = dry_run(points, 3, method)
-    np.testing.assert_array_equal(labels, METHODS[method].function(points, 3, engine="cpu"))
+    np.testing.assert_array_equal(labels, run_method(method, points, 3, engine="cpu"))
     assert work.launches > 0
     assert work.flops > work.distances > 0
 
@@ -202,6 +202,7 @@ import ptxrun
 ptxrun.install(cc=(8, 0), racecheck=False, uninit=False)
 import numpy as np
 from microagg_gpu import METHODS
+from microagg_gpu.kernels import engine_named
 from microagg_gpu.kernels.cuda import launching
 from benchmarks.cuda.budget import dry_run
 launching.RECORDS_PER_BLOCK = 50
@@ -209,7 +210,7 @@ points = np.random.default_rng(0).normal(size=(200, 10))
 found = {}
 for method in sys.argv[2:]:
     ptxrun.reset()
-    METHODS[method].function(points, 4, engine="cuda")
+    METHODS[method].function(points, 4, engine=engine_named("cuda"))
     launches = [(name.split(".")[-1], stats) for name, stats in ptxrun.launches]
     own = [stats for name, stats in launches if name not in ("sum_up", "share_sum")]
     work, _ = dry_run(points, 4, method)

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.scaling.__main__ import main
 from benchmarks.scaling.peers import FULL_SCANS
+from helpers.methods import run
 from helpers.strategies import KINDS, make_table
-from microagg_gpu import METHODS
 from microagg_gpu.pipeline.partition import Partition
 
 
@@ -17,7 +17,7 @@ from microagg_gpu.pipeline.partition import Partition
 def test_full_scans_give_the_groups_of_the_library(method, kind):
     for n, d, k, seed in [(1, 2, 1, 0), (7, 2, 3, 1), (60, 2, 3, 2), (150, 4, 4, 3), (90, 3, 1, 4)]:
         points = make_table(kind, n, d, seed)
-        expected = METHODS[method].function(points, k, engine="generic")
+        expected = run(method, points, k, engine="generic")
         found = FULL_SCANS[method](points, k)
         np.testing.assert_array_equal(
             Partition(found, k).labels, Partition(expected, k).labels, err_msg=f"{n} {d} {k}"

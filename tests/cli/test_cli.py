@@ -33,7 +33,7 @@ def test_refinement_and_bound_are_told():
         float(re.search(r"loss +([\d.]+) %", one.output)[1]) for one in (plain, result)
     )
     assert after < before
-    assert f"from a loss of {before:.4f} %, 300 steps a record" in result.output
+    assert f"from a loss of {before:.4f} %, 300 steps per record" in result.output
     bound = re.search(r"no grouping loses less than ([\d.]+) %.*at most ([\d.]+) %", result.output)
     assert float(bound[1]) <= after
     assert float(bound[2]) == pytest.approx(100 * (1 - float(bound[1]) / after), abs=0.06)
@@ -147,7 +147,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
     monkeypatch.setattr(microagg_gpu.cli.protect, "microaggregate", spy)
     result = run(
         "protect", "in.csv", "-k", 3, "--columns", "turnover,staff",
-        "--column-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",
+        "--variable-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",
         "--option", "variable=staff", "--option", "descending=true", "--no-standardize",
         "--seed", 7, "--aggregate", "median", "-o", "out.csv",
     )  # fmt: skip
@@ -155,7 +155,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
     assert seen == {
         "columns": ["turnover", "staff"], "by": None, "sampling_weight": None, "ordinal": {},
         "nominal": [], "projection": "pv", "variable": "staff", "descending": True,
-        "weights": {"staff": 2.5}, "standardize": False, "seed": 7, "device": "auto",
+        "variable_weights": {"staff": 2.5}, "standardize": False, "seed": 7, "device": "auto",
         "progress": None, "missing": "error", "small_strata": "error", "aggregate": "median",
         "keep_integers": False, "refine": None, "refine_steps": None, "watch": None,
     }  # fmt: skip

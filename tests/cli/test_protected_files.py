@@ -135,7 +135,7 @@ def test_kinds_of_files_give_the_same_numbers(rows):
 def test_ordinal_and_nominal_columns(rows):
     ok(
         "protect", "in.csv", "-k", 4, "--columns", "turnover", "--nominal", "region",
-        "--ordinal", "size=small<medium<large", "--column-weights", "region=0.5", "-o", "out.csv",
+        "--ordinal", "size=small<medium<large", "--variable-weights", "region=0.5", "-o", "out.csv",
     )  # fmt: skip
     after = read("out.csv")[1:]
     assert min(Counter((row[1], row[2], row[4]) for row in after).values()) >= 4
@@ -267,7 +267,7 @@ def test_check(k, code):
     write("a,b,c\n1,x,5\n1,x,6\n2,y,7\n2,y,8\n2,y,9\n")
     done = process("check", "in.csv", "-k", k, "--columns", "a,b")
     assert done.returncode == code
-    assert done.stdout.startswith(f"{'NOT ' if code else ''}{k}-anonymous")
+    assert done.stdout.startswith("FAIL" if code else "PASS")
     if code:
         assert "2 of 5 records are in 1 of 2 groups" in done.stdout.replace("\n", " ")
 

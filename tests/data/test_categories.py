@@ -77,8 +77,8 @@ def test_report_of_categories_and_numbers_tells_one_loss():
 def test_weights_of_categories():
     """Records that differ only in one nominal column are parted by it if it weighs enough."""
     table = frame("pandas", {"n": [*"aabbaabb"], "x": [1.0, 2.0, 1.5, 2.5, 8.0, 9.0, 8.5, 9.5]})
-    heavy = microaggregate(table, 4, columns=["x"], nominal=["n"], weights={"n": 100.0})
-    light = microaggregate(table, 4, columns=["x"], nominal=["n"], weights={"n": 0.0001})
+    heavy = microaggregate(table, 4, columns=["x"], nominal=["n"], variable_weights={"n": 100.0})
+    light = microaggregate(table, 4, columns=["x"], nominal=["n"], variable_weights={"n": 0.0001})
     assert heavy.protected["n"].tolist() == table["n"].tolist()
     assert len(set(light.labels[:4])) == 1
 
@@ -115,7 +115,10 @@ def test_missing_categories():
         ({"columns": ["staff"], "nominal": ["what"]}, "column 'what' is not in the table"),
         ({"columns": ["staff"], "by": ["staff"]}, "column 'staff' is in by= and cannot be"),
         ({"columns": ["staff"], "sampling_weight": "staff"}, "'staff' is the sampling weight and"),
-        ({"columns": ["staff"], "weights": {"size": 1}}, "a weight is given for 'size', which is"),
+        (
+            {"columns": ["staff"], "variable_weights": {"size": 1}},
+            "a weight is given for 'size', which is",
+        ),
         ({"columns": ["staff"], "missing": "fill"}, "missing='fill' is unknown: choose one of"),
         ({"columns": ["staff"], "small_strata": "x"}, "small_strata='x' is unknown"),
         ({"columns": ["staff"], "aggregate": "max"}, "aggregate='max' is unknown"),

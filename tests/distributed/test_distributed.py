@@ -32,7 +32,7 @@ from microagg_gpu.distributed import microaggregate
         {"keep_integers": True, "aggregate": "median"},
         {"missing": "pattern", "by": ["region"]},
         {"missing": "drop"},
-        {"standardize": False, "weights": {"a": 2.0, "c": 0.01}},
+        {"standardize": False, "variable_weights": {"a": 2.0, "c": 0.01}},
     ],
     ids=str,
 )

@@ -32,7 +32,7 @@ from microagg_gpu.distributed import api, microaggregate
         ({"method": "nope"}, "method 'nope' is unknown"),
         ({"method": "individual"}, "individual ranking has no groups of whole records"),
         ({"gamma": 1}, "has no option 'gamma'"),
-        ({"columns": ["a", "zz"]}, "column 'zz' is not in the data, which have: a, b, c"),
+        ({"columns": ["a", "zz"]}, "column 'zz' is not in the data, which has: a, b, c"),
         ({"columns": ["a", "a"]}, "column 'a' has two roles, or is named twice"),
         ({"columns": ["a"], "by": ["a"]}, "column 'a' has two roles"),
         ({"columns": ["region"]}, "partition 0: 1 of 1 columns are not numbers: 'region'"),

@@ -13,7 +13,9 @@ from helpers.strategies import Case, cases
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.kernels import generic
 from microagg_gpu.methods import Method
-from microagg_gpu.methods.fixed_size import mdav, vmdav
+from microagg_gpu.methods.extremes import centroid
+from microagg_gpu.methods.mdav import mdav
+from microagg_gpu.methods.vmdav import vmdav
 from reference import naive
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,8 +74,9 @@ def test_the_engine_of_the_example(case: Case):
     quick = example("quick")
     assert set(generic.__all__) <= set(dir(quick))
     points = np.array(naive.standardize(case.data))
-    assert np.array_equal(quick.mdav_groups(points, case.k), mdav(points, case.k))
-    assert np.array_equal(quick.vmdav_groups(points, case.k, 0.2), vmdav(points, case.k))
+    for method in (mdav, vmdav, centroid):
+        expected = method(points, case.k, engine=generic)
+        assert np.array_equal(method(points, case.k, engine=quick), expected)
 
 
 def test_every_method_has_its_section_options_and_picture():

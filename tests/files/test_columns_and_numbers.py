@@ -30,7 +30,7 @@ def test_names_are_found_without_the_spaces_around_them():
     many = read_file(put(",".join(f'"c\n{j}"' for j in range(50)) + "\n" + "," * 49))
     refused("has: c 0, c 1, .*, c 39 and 10 more$", many.resolve, ["z"])
     one = read_file(put("a:b\n1:2\n"))
-    refused("which has: a:b; if that is more than one, give --delimiter", one.resolve, ["a"])
+    refused("which has: a:b; if that is more than one, give delimiter=", one.resolve, ["a"])
 
 
 def test_a_header_of_numbers():

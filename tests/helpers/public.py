@@ -1,6 +1,5 @@
 """Every public function with arguments that work: what `junk` changes, one after the other."""
 
-import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -63,7 +62,8 @@ def frames() -> list[Any]:
 
 def _of_tables() -> list[Target]:
     roles: dict[str, Any] = {
-        "data": DATA, "k": 3, "columns": [0, 1], "standardize": True, "weights": [1.0, 2.0],
+        "data": DATA, "k": 3, "columns": [0, 1], "standardize": True,
+        "variable_weights": [1.0, 2.0],
         "device": "auto", "engine": None, "seed": 0, "by": None, "sampling_weight": None,
         "missing": "error", "small_strata": "error", "aggregate": "mean", "keep_integers": False,
     }  # fmt: skip
@@ -71,7 +71,7 @@ def _of_tables() -> list[Target]:
     one: dict[str, Any] = {
         "method": "mdav", "precision": "double", "progress": None, "watch": None, "refine": None,
     }  # fmt: skip
-    named = {"columns": ["a", "b"], "by": ["s"], "nominal": ["c"], "weights": None}
+    named = {"columns": ["a", "b"], "by": ["s"], "nominal": ["c"], "variable_weights": None}
     groups = {"labels": LABELS, "seconds": None, "steps": 2, "watch": None}
     several = {"methods": ["mdav"], "progress": None, "refine": None}
     return [
@@ -112,14 +112,9 @@ def _of_methods() -> list[Target]:
 
 def _options(method: str) -> dict[str, Any]:
     """The options of a method, with values that take no time."""
-    hidden = ("points", "k", "engine", "progress", "seed", "story")
-    parameters = inspect.signature(METHODS[method].function).parameters.values()
     quick = {"seconds": 0.01, "steps": 1, "generations": 3, "population": 3}
-    return {
-        p.name: quick.get(p.name, p.default)
-        for p in parameters
-        if p.name not in hidden and p.kind is not p.VAR_KEYWORD
-    }
+    options = METHODS[method].takes.options.items()
+    return {name: quick.get(name, option.default) for name, option in options}
 
 
 def _page(rows: Any) -> dict[str, Any]:
@@ -243,8 +238,11 @@ def _inside(frame: Any, rows: Any, result: Any) -> list[Target]:
             lambda one: m.microaggregate(np.arange(12) % 3, 3, ordinal={0: [0, 1, 2, one]}),
             {"one": 3},
         ),
-        "a weight": (lambda w: m.microaggregate(DATA, 3, weights=[1, w]), {"w": 1}),
-        "a weight by name": (lambda w: m.microaggregate(DATA, 3, weights={1: w}), {"w": 1}),
+        "a weight": (lambda w: m.microaggregate(DATA, 3, variable_weights=[1, w]), {"w": 1}),
+        "a weight by name": (
+            lambda w: m.microaggregate(DATA, 3, variable_weights={1: w}),
+            {"w": 1},
+        ),
         "a sampling weight": (
             lambda w: m.microaggregate(DATA, 3, sampling_weight=[1] * 11 + [w]),
             {"w": 1},
@@ -285,8 +283,8 @@ def _estimators() -> list[Target]:
     except ImportError:
         return []
     given = {
-        "k": 3, "method": "mdav", "standardize": True, "weights": None, "device": "auto", "seed": 0,
-        "options": {},
+        "k": 3, "method": "mdav", "standardize": True, "variable_weights": None,
+        "device": "auto", "seed": 0, "options": {},
     }  # fmt: skip
 
     def fit(**parameters: Any) -> Any:
@@ -315,7 +313,7 @@ def _on_clusters() -> list[Target]:
     frame = dd.from_pandas(pd.DataFrame(TABLE), npartitions=2)
     given = {
         "data": frame, "k": 3, "method": "mdav", "columns": ["a", "b"], "standardize": True,
-        "weights": None, "device": "auto", "engine": None, "seed": 0, "progress": None,
+        "variable_weights": None, "device": "auto", "engine": None, "seed": 0, "progress": None,
         "output": None, "force": False, "block": 100, "repair": 1, "by": None,
         "sampling_weight": None, "missing": "error", "small_strata": "error", "aggregate": "mean",
         "keep_integers": False, "drop": (), "group_column": None, "client": None,

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.methods import run
 from helpers.strategies import KINDS, cases, make_table
-from microagg_gpu import METHODS, InputError
+from microagg_gpu import InputError
 from microagg_gpu.kernels import cpu
 from microagg_gpu.measures import lower_bound, sse, sst
 from microagg_gpu.measures.bound import Relaxation
@@ -54,7 +55,7 @@ def test_between_the_easy_bound_and_the_optimum(kind, n, d, k, seed):
 def test_below_what_methods_reach(case):
     bound = lower_bound(case.data, case.k)
     for method in ("mdav", "kward"):
-        labels = METHODS[method].function(case.data, case.k)
+        labels = run(method, case.data, case.k)
         assert Fraction(bound) <= exact_sse(case.data, labels)
 
 
@@ -75,7 +76,7 @@ def test_triangles_and_sets_help(k):
 
 def test_one_variable_is_the_optimum():
     points = make_table("random", 2000, 1, 3)
-    labels = METHODS["optimal"].function(points, 4)
+    labels = run("optimal", points, 4)
     assert lower_bound(points, 4) == pytest.approx(sse(points, labels), rel=1e-9)
     assert lower_bound(points[:, 0], 4) == lower_bound(points, 4)
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg_gpu.kernels.generic.genetic as reference
+from helpers.methods import genetic, path_order
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, measures, microaggregate
 from microagg_gpu.data.labels import labels_from_sizes
 from microagg_gpu.kernels.cpu import genetic as fast
-from microagg_gpu.methods.genetic import genetic
-from microagg_gpu.methods.path import ORDERS, path_order
+from microagg_gpu.methods.path import ORDERS
 from microagg_gpu.methods.ranked import fixed_sizes
 
 
@@ -47,7 +47,7 @@ def test_never_worse_than_groups_of_k_and_alike_in_both_engines(order, case):
     labels = genetic(case.data, case.k, engine="cpu", **options)
     assert labels.tolist() == genetic(case.data, case.k, engine="generic", **options).tolist()
     if case.data.shape[1] > 1:
-        records = path_order(case.data, case.k, order or "tour", "cpu")
+        records = path_order(case.data, case.k, order or "tour", engine="cpu")
         fixed = labels_from_sizes(records, fixed_sizes(records, case.k, "last"))
         scale = measures.sst(case.data)
         found, least = measures.sse(case.data, labels), measures.sse(case.data, fixed)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from helpers.methods import scores, standardize
 from helpers.strategies import Case, cases
 from microagg_gpu import METHODS, measures, microaggregate
 from microagg_gpu.data.labels import labels_from_groups
-from microagg_gpu.data.scaling import standardize
-from microagg_gpu.methods.axes import scores
 from reference import naive, naive_genetic
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.libraries import ARRAY_LIBRARIES
+from helpers.methods import mdav, mixed_mdav
 from helpers.strategies import KINDS, make_table
-from microagg_gpu.kernels import cpu, generic
-from microagg_gpu.methods.mixed import mixed_mdav
+from microagg_gpu.kernels import cpu
 
 NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
 
@@ -106,8 +106,9 @@ def test_as_plain_python(kind, n, d, k, seed):
     points, kinds, weights = mixed_table(kind, n, d, seed)
     k = min(k, n)
     expected = plain(points, kinds, weights, k)
-    assert generic.mixed_mdav_groups(points, kinds, weights, k).tolist() == expected
-    assert cpu.mixed_mdav_groups(points, kinds, weights, k).tolist() == expected
+    for engine in ("generic", "cpu"):
+        labels = mixed_mdav(points, k, kinds=kinds, weights=weights, engine=engine)
+        assert labels.tolist() == expected
 
 
 @pytest.mark.parametrize(("n", "k"), [(1500, 4), (1500, 300), (2600, 40)])
@@ -116,17 +117,18 @@ def test_several_tiles_of_records(kind, n, k):
     points, kinds, weights = mixed_table(kind, n, 5, seed=n + k)
     kinds[:3] = NUMERIC, ORDINAL, NOMINAL
     points[:, 2] = np.arange(n) % 7
-    expected = generic.mixed_mdav_groups(points, kinds, weights, k)
-    assert np.array_equal(cpu.mixed_mdav_groups(points, kinds, weights, k), expected)
+    given = {"kinds": kinds, "weights": weights}
+    expected = mixed_mdav(points, k, **given, engine="generic")
+    assert np.array_equal(mixed_mdav(points, k, **given, engine="cpu"), expected)
 
 
 @given(st.sampled_from(KINDS), st.integers(1, 200), st.integers(1, 5), st.integers(1, 9))
 def test_numeric_variables_alone_are_mdav(kind, n, d, k):
     points = make_table(kind, n, d, seed=n)
     k = min(k, n)
-    for engine in (generic, cpu):
-        labels = engine.mixed_mdav_groups(points, [NUMERIC] * d, [1.0] * d, k)
-        assert np.array_equal(labels, engine.mdav_groups(points, k))
+    for engine in ("generic", "cpu"):
+        labels = mixed_mdav(points, k, kinds=[NUMERIC] * d, weights=[1.0] * d, engine=engine)
+        assert np.array_equal(labels, mdav(points, k, engine=engine))
 
 
 @pytest.mark.parametrize("library", ARRAY_LIBRARIES)
@@ -135,7 +137,7 @@ def test_every_array_library(library):
     points, kinds, weights = mixed_table("random", 60, 5, seed=3)
     kinds[:3] = NUMERIC, ORDINAL, NOMINAL
     points[:, 2] = np.arange(60) % 4
-    labels = generic.mixed_mdav_groups(xp.asarray(points), kinds, weights, 4)
+    labels = mixed_mdav(xp.asarray(points), 4, kinds=kinds, weights=weights, engine="generic")
     assert labels.tolist() == plain(points, kinds, weights, 4)
 
 

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.methods import mdav, optimal, path, path_order
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, microaggregate
 from microagg_gpu.data.labels import labels_from_sizes
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.kernels.cpu import paths, segments
 from microagg_gpu.kernels.generic import paths as reference
-from microagg_gpu.methods.path import ORDERS, path, path_order
-from microagg_gpu.methods.ranked import fixed_sizes, optimal
+from microagg_gpu.methods.path import ORDERS
+from microagg_gpu.methods.ranked import fixed_sizes
 
 ENGINES = [generic, cpu]
 
@@ -215,8 +216,8 @@ def test_curve_of_one_direction_ranks():
 
 @given(cases())
 def test_mdav_order_keeps_groups_together(case):
-    order = path_order(case.data, case.k, "mdav", "cpu")
-    labels = cpu.mdav_groups(case.data, case.k)[order]
+    order = path_order(case.data, case.k, "mdav", engine="cpu")
+    labels = mdav(case.data, case.k, engine="cpu")[order]
     assert sorted(order.tolist()) == list(range(len(order)))
     assert np.count_nonzero(np.diff(labels)) == len(np.unique(labels)) - 1
 
@@ -224,7 +225,7 @@ def test_mdav_order_keeps_groups_together(case):
 def test_mdav_order_goes_on_from_group_to_group():
     """Groups of neighbours on a line, each from end to end."""
     points = np.outer(np.arange(21.0), [1.0, 2.0])
-    order = path_order(points, 3, "mdav", "cpu")
+    order = path_order(points, 3, "mdav", engine="cpu")
     assert order.tolist() in (list(range(21)), list(range(20, -1, -1)))
 
 
@@ -251,7 +252,7 @@ def test_one_variable_is_cut_as_by_the_optimal_method(case):
 @given(cases())
 @pytest.mark.parametrize("order", ORDERS)
 def test_never_worse_than_groups_of_k(order, case):
-    records = path_order(case.data, case.k, order, "cpu")
+    records = path_order(case.data, case.k, order, engine="cpu")
     fixed = labels_from_sizes(records, fixed_sizes(records, case.k, "last"))
     found = path(case.data, case.k, order=order, engine="cpu")
     assert sse_of(case.data, found) <= sse_of(case.data, fixed) * (1 + 1e-9) + 1e-9
@@ -260,7 +261,7 @@ def test_never_worse_than_groups_of_k(order, case):
 @given(st.sampled_from(KINDS), st.integers(8, 12), st.integers(1, 4), st.integers(0, 10**6))
 def test_closed_tour_is_cut_at_the_best_place(kind, n, k, seed):
     points = make_table(kind, n, 3, seed)
-    records = path_order(points, k, "tour", "cpu")
+    records = path_order(points, k, "tour", engine="cpu")
     least = min(least_sse(points[np.roll(records, i)], k) for i in range(n))
     found = sse_of(points, path(points, k, order="tour", engine="cpu"))
     assert found == pytest.approx(least, rel=1e-9, abs=1e-9)

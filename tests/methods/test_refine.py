@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.libraries import ARRAY_LIBRARIES
+from helpers.methods import best, refine_points
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, measures, microaggregate, refine
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.methods.annealing import neighbour_lists
-from microagg_gpu.methods.annealing import refine as refine_points
-from microagg_gpu.methods.best import best
 from reference.brute import optimum
 
 TINY = 1e-9
@@ -204,11 +203,11 @@ def test_bound_of_a_result_is_below_its_loss_and_the_optimum(n, d, k, seed):
 
 def test_one_variable_is_solved_exactly():
     values = make_table("random", 80, 1, 0)
-    story = []
+    found_by = []
     result = microaggregate(values, 4, "optimal", standardize=False)
-    found = best(values, 4, story=story)
+    found = best(values, 4, found_by=found_by)
     assert measures.sse(values, found) == pytest.approx(result.sse, rel=1e-12)
-    assert story == ["optimal"]
+    assert found_by == ["optimal"]
 
 
 def test_microaggregate_with_refinement_tells_what_it_did():

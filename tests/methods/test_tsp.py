@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 
 from helpers.libraries import ARRAY_LIBRARIES
+from helpers.methods import tsp
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import microaggregate
 from microagg_gpu.datasets import toy
 from microagg_gpu.errors import InputError
 from microagg_gpu.kernels import engine_for
-from microagg_gpu.methods.tsp import groups_from_counts, path_counts, tsp
+from microagg_gpu.methods.tsp import groups_from_counts, path_counts
 from reference import naive, naive_tsp
 
 # Our copy of the paper is illegible in much of the paths from companies 2 and 4. Of the paths
@@ -119,12 +120,12 @@ def test_paths_agree_with_the_reference(tour, kind, library):
 
 
 def test_batches_of_tours_do_not_change_them(monkeypatch):
-    words = engine_for(None, "generic")
+    engine = engine_for(None, "generic")
     table = make_table("grid", 25, 2, seed=3)
-    expected = words.hamiltonian_paths(table)
+    expected = engine.hamiltonian_paths(table)
     monkeypatch.setattr("microagg_gpu.kernels.generic.tours._BATCH", 100)
     shares: list[float] = []
-    assert np.array_equal(words.hamiltonian_paths(table, progress=shares.append), expected)
+    assert np.array_equal(engine.hamiltonian_paths(table, progress=shares.append), expected)
     assert shares == sorted(shares)
     assert len(shares) == 7
     assert shares[-1] == 1

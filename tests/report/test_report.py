@@ -122,15 +122,15 @@ def test_content_of_the_companies():
     ]
     r = np.corrcoef(data, rowvar=False)[0, 1]
     assert found["correlations"]["before"][0][1] == pytest.approx(r)
-    assert found["summary"][0] == "11 records in 3 groups of 3 to 4."
+    assert found["summary"][0] == "11 records in 3 groups of 3 to 4 records."
 
 
-def test_groups_are_what_is_published_alike():
+def test_records_with_the_same_published_values_are_a_group():
     data = np.array([[0.0], [2], [4], [6], [9]])
     protected = np.array([[1.0], [1], [5], [5], [9]])
     found = describe(data, protected, names=["x"], k=2)
     assert (found["groups"], found["smallest"], found["largest"]) == (3, 1, 2)
-    assert "This is not 2-anonymous: the smallest group has 1 record." in found["summary"]
+    assert "k = 2 does NOT hold: the smallest group has 1 record." in found["summary"]
     whole = describe(data, np.ones((5, 1)), names=["x"], k=2, cells=[0, 0, 0, 1, 1])
     assert (whole["groups"], whole["smallest"], whole["cells"]) == (2, 2, 2)
 
@@ -173,13 +173,13 @@ def test_categories():
     n = len(before)
     category = {"name": "trade", "kind": "nominal", "before": before, "after": ["c00"] * n}
     found = describe(np.empty((n, 0)), np.empty((n, 0)), names=[], k=2, categories=[category])
-    one = found["categories"][0]
-    assert one["changed"] == pytest.approx(100 * 190 / 210)
-    assert [row["name"] for row in one["categories"]][-2:] == ["c11", "8 others"]
-    assert one["categories"][0] == pytest.approx(
+    trade = found["categories"][0]
+    assert trade["changed"] == pytest.approx(100 * 190 / 210)
+    assert [row["name"] for row in trade["categories"]][-2:] == ["c11", "8 others"]
+    assert trade["categories"][0] == pytest.approx(
         {"name": "c00", "before": 100 * 20 / 210, "after": 100.0}
     )
-    assert one["categories"][-1]["before"] == pytest.approx(100 * 36 / 210)
+    assert trade["categories"][-1]["before"] == pytest.approx(100 * 36 / 210)
     assert (found["groups"], found["risk"]["linkage"]) == (1, None)
     checked(found)
 
@@ -228,7 +228,7 @@ def test_pages(n, p):
     text = " ".join(document.text)
     for name in names:
         assert name in text
-    assert text.count("not for publication") == 2
+    assert text.count("Do not publish it.") == 2
     assert text.count("Density of ") == min(p, 12)
 
 
@@ -274,7 +274,7 @@ def test_missing_constant_and_heavy_tailed_variables():
     checked(content)
 
 
-def test_records_that_are_all_alike():
+def test_identical_records():
     data = np.ones((6, 2))
     content = describe(data, data, names=["x", "y"], k=3)
     assert (content["loss"], content["groups"]) == (0, 1)
@@ -294,7 +294,7 @@ def test_alternatives_are_drawn_and_listed():
     assert text.count("this run") == 2
     assert "mdav, k=3: loss 5.0" in text
     assert "untried, k=5" not in text
-    assert "No other methods were tried" in " ".join(
+    assert "No other methods were run" in " ".join(
         checked(describe(points, protected, names=["x", "y"], k=5)).text
     )
 

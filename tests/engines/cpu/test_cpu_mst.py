@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg_gpu.kernels.generic as generic
+from helpers.methods import mst
 from helpers.strategies import KINDS, Case, cases, make_table
 from microagg_gpu.kernels.cpu import mst as cpu
 from microagg_gpu.kernels.cpu.kdtree import build
 from microagg_gpu.kernels.cpu.prim import prim
-from microagg_gpu.methods.mst import mst
 
 
 def outlier(n: int, d: int) -> np.ndarray:

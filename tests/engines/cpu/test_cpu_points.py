@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from helpers.methods import centroid, mdav, run
 from helpers.strategies import KINDS, cases, make_table
-from microagg_gpu import METHODS
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.kernels.cpu import boxes, far
-from microagg_gpu.methods import fixed_size
 
 
 @njit
@@ -56,14 +55,13 @@ HARD = hard_tables()
 @pytest.mark.parametrize("name", HARD)
 def test_methods_on_deep_trees(name, method, k):
     points = HARD[name] if method != "diameter" else HARD[name][::3].copy()
-    function = METHODS[method].function
-    expected = function(points, k, engine="generic")
-    assert np.array_equal(function(points, k, engine="cpu"), expected)
+    expected = run(method, points, k, engine="generic")
+    assert np.array_equal(run(method, points, k, engine="cpu"), expected)
 
 
 def test_more_neighbours_than_a_search_keeps():
     points = np.random.default_rng(0).integers(0, 9, size=(1500, 2)).astype(float)
-    for method in (fixed_size.mdav, fixed_size.centroid):
+    for method in (mdav, centroid):
         expected = method(points, 400, engine="generic")
         assert np.array_equal(method(points, 400, engine="cpu"), expected)
 
@@ -74,8 +72,8 @@ def test_units_do_not_matter(method, scale):
     """Values whose squares single precision cannot hold."""
     rng = np.random.default_rng(8)
     points = scale * (100.0 * np.eye(4)[np.arange(2100) % 4] + rng.normal(size=(2100, 4)))
-    expected = METHODS[method].function(points, 30, engine="generic")
-    assert np.array_equal(METHODS[method].function(points, 30, engine="cpu"), expected)
+    expected = run(method, points, 30, engine="generic")
+    assert np.array_equal(run(method, points, 30, engine="cpu"), expected)
 
 
 @given(cases(), st.integers(0, 10**6))
@@ -173,9 +171,9 @@ def test_looking_ahead_changes_nothing(name, k, monkeypatch):
     scale = {"tiny": 1e-12, "huge": 1e16}  # beyond what single precision is trusted with
     table = hard_tables()["random" if name in scale else name] * scale.get(name, 1.0)
     table = np.vstack([table, table + 0.01])
-    one_by_one = cpu.mdav_groups(table, k)
+    one_by_one = mdav(table, k, engine="cpu")
     monkeypatch.setattr("microagg_gpu.kernels.cpu.points._LARGE", boxes.WIDTH**2)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BROAD", 1)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)  # after 16 steps
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._PERIOD", 20)  # both ways in turns
-    assert np.array_equal(cpu.mdav_groups(table, k), one_by_one)
+    assert np.array_equal(mdav(table, k, engine="cpu"), one_by_one)

@@ -4,6 +4,7 @@ To the bit what the generic engine gives, on hard cases too.
 """
 
 import math
+from functools import partial
 
 import numba
 import numpy as np
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 
 import microagg_gpu.kernels.generic as generic
 import microagg_gpu.kernels.generic.genetic as reference
+from helpers.methods import run
 from helpers.strategies import KINDS, cases, make_table
-from microagg_gpu import METHODS
 from microagg_gpu.data.labels import labels_from_groups, numbered
 from microagg_gpu.kernels.cpu import genetic, segments, sums, tours
 from microagg_gpu.methods.ranked import ranking
@@ -51,7 +52,7 @@ def group_sizes(n: int) -> list[int]:
 
 def same_labels(points: np.ndarray, k: int, method: str, **options) -> np.ndarray:
     """Labels by the CPU engine, after comparing them with the generic engine's."""
-    function = METHODS[method].function
+    function = partial(run, method)
     labels = function(points, k, engine="cpu", **options)
     assert np.array_equal(labels, function(points, k, engine="generic", **options))
     return labels
@@ -177,7 +178,7 @@ def test_methods_that_rank_on_one_axis(method, options, case):
 @pytest.mark.parametrize("name", HARD)
 def test_ranking_is_stable(name):
     column = HARD[name]
-    order, ranked = ranking(column[:, np.newaxis], "cpu")
+    order, ranked = ranking(column[:, np.newaxis])
     assert np.array_equal(order, np.argsort(column, kind="stable"))
     assert np.array_equal(ranked, column[order])
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import microagg_gpu.kernels.cpu.ward as cpu
 import microagg_gpu.kernels.generic.ward as generic
+from helpers.methods import individual, kward
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu.methods import ward
-from microagg_gpu.methods.projection import individual
-from microagg_gpu.methods.ward import kward
 
 NO_TREE, TREE = 10**9, 0  # sizes up to which a problem is tiny
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from helpers.methods import centroid, diameter, mdav, vmdav
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
 from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.cuda import fixed_size, launching
-from microagg_gpu.methods.fixed_size import centroid, diameter, mdav, vmdav
+from microagg_gpu.methods import extremes
 
-WORDS = {
+LOOPS = {
     "mdav_groups": (),
     "vmdav_groups 0": (0.0,),
     "vmdav_groups 0.2": (0.2,),
@@ -30,39 +31,44 @@ def as_partition(labels: np.ndarray) -> list[int]:
     return [names.setdefault(int(label), len(names)) for label in labels]
 
 
-def check(word: str, points: np.ndarray, k: int, **options) -> None:
-    name = word.split()[0]
-    expected = getattr(generic, name)(points, k, *WORDS[word], **options)
-    found = getattr(fixed_size, name)(points, k, *WORDS[word], **options)
+def check(loop: str, points: np.ndarray, k: int, **options) -> None:
+    name = loop.split()[0]
+    found = getattr(fixed_size, name)(points, k, *LOOPS[loop], **options)
+    if name == "mdav_groups":
+        expected = mdav(points, k, engine="generic")
+    elif name == "vmdav_groups":
+        expected = vmdav(points, k, gamma=LOOPS[loop][0], engine="generic")
+    else:
+        expected = getattr(extremes, name)(points, k, *LOOPS[loop], generic, **options)
     assert as_partition(found) == as_partition(expected)
 
 
 @pytest.mark.parametrize("kind", HARDEST)
-@pytest.mark.parametrize("word", WORDS)
-def test_loops(word, kind):
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops(loop, kind):
     for n, d, k in SHAPES:
-        check(word, make_table(kind, n, d, seed=n), k)
+        check(loop, make_table(kind, n, d, seed=n), k)
 
 
-@pytest.mark.parametrize("word", WORDS)
-def test_k_is_1_and_n_and_between(word):
+@pytest.mark.parametrize("loop", LOOPS)
+def test_k_is_1_and_n_and_between(loop):
     points = make_table("grid", size(10, 34), 2, seed=1)
     for k in (1, 2, len(points) // 2, len(points) - 1, len(points)):
-        check(word, points, k)
+        check(loop, points, k)
 
 
 @pytest.mark.parametrize("kind", ["random", "grid", "clustered"])
-@pytest.mark.parametrize("word", WORDS)
-def test_single_precision(word, kind):
+@pytest.mark.parametrize("loop", LOOPS)
+def test_single_precision(loop, kind):
     points = make_table(kind, size(17, 50), 3, seed=5).astype(np.float32)
-    check(word, points, 3)
+    check(loop, points, 3)
 
 
-@pytest.mark.parametrize("word", [word for word in WORDS if word[0] in "cd"])
-def test_many_problems_at_once(word):
+@pytest.mark.parametrize("loop", [loop for loop in LOOPS if loop[0] in "cd"])
+def test_many_problems_at_once(loop):
     points = make_table("grid", size(30, 60), 2, seed=2)
     within = np.random.default_rng(0).integers(0, 4, size=len(points)) * 7
-    check(word, points, 3, within=within)
+    check(loop, points, 3, within=within)
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -76,15 +82,15 @@ def test_extreme_groups(kind, descending):
         assert found.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("word", WORDS)
-def test_one_step_a_launch(word, monkeypatch):
+@pytest.mark.parametrize("loop", LOOPS)
+def test_one_step_a_launch(loop, monkeypatch):
     """What a launch leaves is what the next one needs."""
     monkeypatch.setattr(fixed_size, "_BYTES_PER_LAUNCH", 1 << 5)
     told: list[float] = []
-    check(word, make_table("grid", size(14, 36), 2, seed=3), 2)
-    name = word.split()[0]
+    check(loop, make_table("grid", size(14, 36), 2, seed=3), 2)
+    name = loop.split()[0]
     points = make_table("random", size(14, 36), 2, seed=3)
-    getattr(fixed_size, name)(points, 2, *WORDS[word], progress=told.append)
+    getattr(fixed_size, name)(points, 2, *LOOPS[loop], progress=told.append)
     assert len(told) > 2
     assert told == sorted(told)
     assert 0 < told[-1] <= 1
@@ -92,11 +98,11 @@ def test_one_step_a_launch(word, monkeypatch):
 
 @pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
 @pytest.mark.parametrize("blocks", [2, 4])
-@pytest.mark.parametrize("word", WORDS)
-def test_any_number_of_blocks(word, blocks, monkeypatch):
+@pytest.mark.parametrize("loop", LOOPS)
+def test_any_number_of_blocks(loop, blocks, monkeypatch):
     monkeypatch.setattr(launching, "team_blocks", lambda records: blocks)
     monkeypatch.setattr(fixed_size, "team_blocks", lambda records: blocks)
-    check(word, make_table("grid", 61, 3, seed=blocks), 4)
+    check(loop, make_table("grid", 61, 3, seed=blocks), 4)
 
 
 def test_methods_take_the_engine():

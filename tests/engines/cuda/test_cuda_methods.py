@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from helpers.methods import run, standardize
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
 from microagg_gpu import METHODS, microaggregate
-from microagg_gpu.data.scaling import standardize
 from microagg_gpu.pipeline.partition import Partition
 
 RUNS = [(name, options) for name, method in METHODS.items() for options in method.variants] + [
@@ -26,8 +26,8 @@ def check(method: str, options: dict, data: np.ndarray, k: int) -> None:
     if method == "genetic":
         options = {"generations": 4, "population": 4} | options
     points = standardize(data, [""] * data.shape[1])
-    expected = METHODS[method].function(points, k, engine="cpu", **options)
-    found = METHODS[method].function(points, k, engine="cuda", **options)
+    expected = run(method, points, k, engine="cpu", **options)
+    found = run(method, points, k, engine="cuda", **options)
     assert found.shape == expected.shape
     for ours, theirs in zip(np.atleast_2d(found.T), np.atleast_2d(expected.T), strict=True):
         assert Partition(ours, k).labels.tolist() == Partition(theirs, k).labels.tolist()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from helpers.strategies import make_table
-from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.cuda import pairwise
 from microagg_gpu.kernels.cuda.pairwise_kernels import SIDE, TILE
+from microagg_gpu.kernels.generic.arrays import squared_distances
 
 # Rows, columns, variables: single ones, fewer than a tile, whole tiles, several and a bit; the
 # variables fill one tile of theirs, or three.
@@ -31,7 +31,7 @@ def tables(kind, shape, real):
 
 
 def squares_of(a, b):
-    return np.stack([generic.squared_distances(b.T, row) for row in a])
+    return np.stack([squared_distances(b.T, row) for row in a])
 
 
 @pytest.mark.parametrize("real", REALS)

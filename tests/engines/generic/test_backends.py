@@ -9,7 +9,7 @@ import pytest
 from helpers.libraries import ARRAY_LIBRARIES
 from helpers.strategies import KINDS, make_table
 from microagg_gpu import METHODS, microaggregate
-from microagg_gpu.kernels.generic import to_numpy
+from microagg_gpu.kernels import to_numpy
 
 SHORT = {"best": {"steps": 20}}
 RUNS = [

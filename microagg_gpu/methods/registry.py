@@ -1,0 +1,137 @@
+"""The table of all methods. A new method needs its module and an entry here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from .best import best
+from .extremes import centroid, diameter
+from .genetic import genetic
+from .mdav import mdav
+from .mst import mst
+from .options import Option, Parameters, no_option, parameters_of
+from .path import path
+from .projection import individual, projection
+from .ranked import fixed, optimal
+from .tsp import tsp
+from .vmdav import vmdav
+from .ward import kward
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a user wants to know of a method before running it, and what it takes.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(points, k, *, engine, progress, **options) -> labels``, and ``seed`` and
+        ``found_by`` if it has such parameters (see `options.Parameters`).
+    paper : str
+        Where it was published, and its name there.
+    cost : str
+        Time for n records of d variables, in the generic engine.
+    sizes : str
+        The group sizes that the paper promises.
+    univariate : bool
+        Takes one variable only.
+    variants : tuple of dict
+        Options worth comparing.
+    compared_up_to : float
+        Number of records above which comparing "all" leaves it out, as too slow.
+    time : str, optional
+        The option that is a time in seconds: each stratum gets its share of it.
+    variable : str, optional
+        The option that is a variable, given by name or position.
+    inner : str, optional
+        The option that names another method, whose options are taken too.
+    """
+
+    function: Callable[..., Any]
+    paper: str
+    cost: str
+    sizes: str
+    univariate: bool = False
+    variants: tuple[dict[str, Any], ...] = ({},)
+    compared_up_to: float = inf
+    time: str | None = None
+    variable: str | None = None
+    inner: str | None = None
+
+    @property
+    def takes(self) -> Parameters:
+        """Options with their defaults and choices, and whether it takes a seed."""
+        return parameters_of(self.function)
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Option]:
+        """The options that can be given, with those of the inner method."""
+        known = self.takes.options
+        if self.inner is None:
+            return known
+        inner = METHODS.get(given.get(self.inner, known[self.inner].default))
+        return (inner.takes.options if inner else {}) | known
+
+
+_RANKED = tuple({"projection": p} for p in ("fpc", "sz"))
+METHODS: dict[str, Method] = {
+    "fixed": Method(fixed, "2002 sec. 4, F", "n log n", "k..2k-1", univariate=True),
+    "optimal": Method(optimal, "Hansen-Mukherjee 2003", "n log n + kn", "k..2k-1", univariate=True),
+    "genetic": Method(
+        genetic,
+        "2002 sec. 4.2, A and M",
+        "generations x population x n",
+        "k..2k-1",
+        variants=({"convergence": "average"}, {"convergence": "maximal"}),
+    ),
+    "projection": Method(
+        projection,
+        "2002 sec. 5, PF and Pk-W",
+        "nd^2",
+        "k..2k-1",
+        variants=_RANKED,
+        variable="variable",
+        inner="inner",
+    ),
+    "individual": Method(
+        individual, "1999 sec. 1, FS_I and MWA_I", "d n log n", "k..2k-1", inner="inner"
+    ),
+    "kward": Method(
+        kward,
+        "1999, 2002 Alg. 1, k-Ward",
+        "n^2 d",
+        "k..2k-1",
+        variants=({"ranking": "md"}, {"ranking": "fpc"}, {"ranking": "sz"}),
+        variable="variable",
+    ),
+    "diameter": Method(diameter, "2002 Alg. 2 UF, 2005 D", "n^2 d", "k..2k-1"),
+    "centroid": Method(centroid, "2005 C", "n^2 d", "k..2k-1"),
+    "mst": Method(
+        mst,
+        "2005 M, M-d, M-c",
+        "n^2 d",
+        "k.. (split: k..2k-1)",
+        variants=({}, {"split": "diameter"}, {"split": "centroid"}),
+    ),
+    "mdav": Method(mdav, "Domingo-Ferrer and Torra 2005", "n^2 d / k", "k..2k-1"),
+    "vmdav": Method(vmdav, "2006 Alg. 1, V-MDAV", "n^2 d", "k..3k-2"),
+    "path": Method(path, "Domingo-Ferrer et al. 2006, MHM", "n^2 d", "k..2k-1"),
+    "best": Method(
+        best,
+        "all of these, refined",
+        "as long as asked",
+        "k..2k-1",
+        variants=({"steps": 2000},),
+        compared_up_to=0,
+        time="seconds",
+    ),
+    "tsp": Method(tsp, "MF-TSP Alg. 1", "n^2 d + n^3", "k..2k-1", compared_up_to=1500),
+}
+
+
+def check_names(method: str, given: Mapping[str, Any]) -> None:
+    """Refuse options that neither a method nor its inner method has."""
+    known = METHODS[method].options(given)
+    for name in given:
+        if name not in known:
+            raise no_option(method, name, known)

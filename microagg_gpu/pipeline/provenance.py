@@ -1,0 +1,250 @@
+"""What was done: one object, from which the terminal, the report and the JSON file print."""
+
+import platform
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import shown
+from ..methods import METHODS
+from ..settings import FORMAT, Roles, Settings, changed
+
+
+class Refinement(NamedTuple):
+    """What was asked of a refinement, and where it began.
+
+    Attributes
+    ----------
+    before : float
+        The loss of the groups that it started from, about their plain means.
+    seconds, steps
+        The budget.
+    stopped : float, optional
+        The share of the budget that was used when Ctrl-C ended it.
+    """
+
+    before: float
+    seconds: float | None
+    steps: int | None
+    stopped: float | None
+
+    def __str__(self) -> str:
+        budget = f"{self.seconds:g} s" if self.steps is None else f"{self.steps} steps per record"
+        early = "" if self.stopped is None else f", stopped after {100 * self.stopped:.0f} % of it"
+        return f"from a loss of {self.before:.4f} %, {budget}{early}"
+
+
+@dataclass(frozen=True)
+class FilesUsed:
+    """The files of a run of the command, and what was done to their columns.
+
+    Attributes
+    ----------
+    source, output : str
+        Paths as they were given.
+    report, json, plot : str
+        Other files that were written; empty if they were not.
+    drop : list of str
+        Columns left out of the output.
+    group_column : str, optional
+    bound : str
+        What a lower bound says, if one was computed.
+    delimiter, encoding, decimal, keep_metadata
+        As in the command.
+    """
+
+    source: str
+    output: str
+    report: str = ""
+    json: str = ""
+    plot: str = ""
+    drop: list[str] = field(default_factory=list)
+    group_column: str | None = None
+    bound: str = ""
+    delimiter: str | None = FORMAT.delimiter
+    encoding: str | None = FORMAT.encoding
+    decimal: str = FORMAT.decimal
+    keep_metadata: bool = False
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was done to the records, enough to repeat it.
+
+    Attributes
+    ----------
+    roles : Roles
+        The columns as they were found in the data.
+    settings : Settings
+    names : list of str
+        The variables that were protected.
+    device, engine : str
+        Where the method ran.
+    seconds : float
+        How long the method took.
+    found_by : str
+        What won, for method "best".
+    refined : Refinement, optional
+    dropped, suppressed : int
+        Records left out for missing values, or because their stratum has fewer than k.
+    merged : list of str
+        Strata that were merged, as 'a + b'.
+    files : FilesUsed, optional
+        Of a run of the command.
+    """
+
+    roles: Roles
+    settings: Settings
+    names: list[str]
+    device: str
+    engine: str
+    seconds: float
+    found_by: str = ""
+    refined: Refinement | None = None
+    dropped: int = 0
+    suppressed: int = 0
+    merged: list[str] = field(default_factory=list)
+    files: FilesUsed | None = None
+
+    def python(self) -> str:
+        """The Python call that repeats the run."""
+        given = {"k": self.settings.k, **changed(self.settings)}
+        options = given.pop("options", {})
+        method = given.pop("method", self.settings.method)
+        roles = {name: _listed(value) for name, value in changed(self.roles).items()}
+        if method == "given":
+            budget = {"seconds": given.pop("refine"), "steps": given.pop("refine_steps", None)}
+            return f"refine({', '.join(['data', 'labels', *_keywords(given | budget | roles)])})"
+        given = {"k": given.pop("k"), "method": method, **roles, **given, **options}
+        return f"microaggregate({', '.join(['data', *_keywords(given)])})"
+
+    def command(self) -> str | None:
+        """The command line that repeats the run, if files were protected by the command."""
+        if self.files is None:
+            return None
+        given, roles, files = changed(self.settings), self.roles, self.files
+        words = ["microagg", "protect", files.source, "-k", str(self.settings.k)]
+        words += ["--method", self.settings.method]
+        ordinal = roles.ordinal if isinstance(roles.ordinal, Mapping) else {}
+        numbers = [c for c in roles.columns or [] if c not in ordinal and c not in roles.nominal]
+        for flag, columns in (
+            ("--columns", numbers), ("--by", roles.by), ("--nominal", roles.nominal),
+            ("--drop", files.drop),
+        ):  # fmt: skip
+            words += [flag, ",".join(map(_quoted, columns))] if columns else []
+        for name, order in ordinal.items():
+            words += ["--ordinal", name if order is None else f"{name}={'<'.join(map(str, order))}"]
+        if isinstance(roles.sampling_weight, str):
+            words += ["--weight", roles.sampling_weight]
+        for name, value in self.settings.options.items():
+            words += ["--option", f"{name}={value}"]
+        if "variable_weights" in given:
+            words += ["--variable-weights", _weights(given["variable_weights"])]
+        for name in ("keep_integers",):
+            words += [f"--{name.replace('_', '-')}"] if name in given else []
+        words += ["--no-standardize"] if "standardize" in given else []
+        for name in (
+            "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
+        ):  # fmt: skip
+            if name in given:
+                words += [f"--{name.replace('_', '-')}", f"{given[name]}"]
+        words += ["--bound"] if files.bound else []
+        for name in ("group_column", "delimiter", "encoding"):
+            if getattr(files, name) is not None:
+                words += [f"--{name.replace('_', '-')}", getattr(files, name)]
+        words += ["--decimal", files.decimal] if files.decimal != FORMAT.decimal else []
+        words += ["--keep-metadata"] if files.keep_metadata else []
+        words += ["-o", files.output]
+        for name in ("report", "json", "plot"):
+            words += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
+        return shlex.join(words)
+
+    def rows(self) -> dict[str, str]:
+        """What was done, as texts with names, in the order of a report; empty ones left out."""
+        settings, roles, files = self.settings, self.roles, self.files
+        rows = {
+            "From": "" if files is None else files.source,
+            "To": "" if files is None else files.output,
+            "Method": "given groups"
+            if settings.method == "given"
+            else f"{named(settings.method, settings.options)} ({METHODS[settings.method].paper})",
+            "Found by": self.found_by,
+            "Refined": "" if self.refined is None else str(self.refined),
+            "Lower bound": "" if files is None else files.bound,
+            "Columns": ", ".join(self.names),
+            "Strata": ", ".join(map(str, roles.by or ())),
+            "Sampling weight": roles.sampling_weight
+            if isinstance(roles.sampling_weight, str)
+            else "",
+            "Missing values": "" if settings.missing == "error" else settings.missing,
+            "Variable weights": ""
+            if settings.variable_weights is None
+            else _weights(settings.variable_weights),
+            "Published": settings.aggregate
+            + (", whole numbers kept" if settings.keep_integers else ""),
+            "Standardized": "yes" if settings.standardize else "no",
+            "Columns left out": "" if files is None else ", ".join(files.drop),
+            "Left out": left_out(self.dropped, self.suppressed),
+            "Merged": "; ".join(self.merged)
+            + (": k does NOT hold once the strata columns are known" if self.merged else ""),
+            "Computed": f"{self.seconds:.2f} s on {self.device}, engine {self.engine}",
+            "With": ", ".join(f"{name} {number}" for name, number in versions().items()),
+            "Command": self.command() or "",
+            "Python": self.python(),
+        }
+        return {name: text for name, text in rows.items() if text}
+
+
+def named(method: str, options: Mapping[str, Any]) -> str:
+    """A method with its options, as 'vmdav gamma=0.5'."""
+    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])
+
+
+def left_out(dropped: int, suppressed: int) -> str:
+    """Which records are not published, in words; empty if all are."""
+    parts = [f"{dropped} records with missing values"] if dropped else []
+    parts += [f"{suppressed} records of too small strata or patterns"] if suppressed else []
+    return ", ".join(parts)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of what computed the result."""
+    try:
+        own = version("microagg-gpu")  # which reads a file
+    except PackageNotFoundError:  # a clone that is not installed
+        from .. import __version__ as own
+    return {"microagg-gpu": own, "Python": platform.python_version(), "NumPy": np.__version__}
+
+
+def _keywords(given: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={_literal(value)}" for name, value in given.items() if value is not None]
+
+
+def _literal(value: Any) -> str:
+    """A value as it is written in Python; a long array or Series by the name of its type."""
+    value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    if value is None or isinstance(value, (bool, int, float, str, list, tuple, dict)):
+        return repr(value)
+    return shown(value)
+
+
+def _listed(columns: Any) -> Any:
+    return columns[0] if isinstance(columns, list) and len(columns) == 1 else columns
+
+
+def _weights(weights: Any) -> str:
+    if isinstance(weights, Mapping):
+        return ",".join(f"{_quoted(name)}={weight:g}" for name, weight in weights.items())
+    return ",".join(f"{weight:g}" for weight in np.asarray(weights, dtype=np.float64).ravel())
+
+
+def _quoted(name: Any) -> str:
+    """The name of a column in a list with commas."""
+    text = str(name)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"') else text

@@ -1,0 +1,138 @@
+"""Every option once: its type, its default, and the checks that need no data.
+
+The functions, the command and the estimator take their defaults from `DEFAULT`, `ROLES`, `CLUSTER`
+and `FORMAT`, and their choices from the `Literal` types here.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
+
+from .checks import LARGEST, is_whole, number, one_of, true_or_false, whole_number
+from .errors import InputError, option
+
+Missing = Literal["error", "pattern", "drop"]
+SmallStrata = Literal["error", "merge", "suppress"]
+Aggregate = Literal["mean", "median", "trimmed"]
+Precision = Literal["double", "single"]
+EngineName = Literal["generic", "cpu", "cuda"]
+
+Columns = Any  # the name or position of a column, or an iterable of them; None for none
+Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
+Weights = Any  # a number for each variable: a sequence, an array, or a mapping from its name
+
+
+def check_k(k: Any) -> int:
+    """Return the least group size as an int, if it is one."""
+    if not is_whole(k):
+        raise InputError(option("k", k), " is not a whole number: give the least group size")
+    if int(k) < 1:
+        raise InputError(option("k", k), " is too small: a group has at least 1 record")
+    return int(k)
+
+
+def check_device(device: Any) -> str:
+    """Return the name of a device if it can be one; None is "auto"."""
+    if device is None:
+        return "auto"
+    if not isinstance(device, str) or not re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,4})?", device):
+        raise InputError(
+            option("device", device), " is unknown: choose 'auto', 'cpu', 'cuda' or 'cuda:1'"
+        )
+    return device
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are protected, and what other columns are for; as in `microaggregate`."""
+
+    columns: Columns = None
+    by: Columns = None
+    sampling_weight: Any = None
+    ordinal: Ordinal = ()
+    nominal: Columns = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How records are protected; as in `microaggregate`. Values that cannot be used are refused."""
+
+    k: int = 3
+    method: str = "mdav"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    standardize: bool = True
+    variable_weights: Weights | None = None
+    device: str | None = "auto"
+    engine: EngineName | None = None
+    precision: Precision = "double"
+    seed: int = 0
+    missing: Missing = "error"
+    small_strata: SmallStrata = "error"
+    aggregate: Aggregate = "mean"
+    keep_integers: bool = False
+    refine: float | None = None
+    refine_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (
+            ("missing", Missing), ("small_strata", SmallStrata), ("aggregate", Aggregate),
+            ("precision", Precision),
+        ):  # fmt: skip
+            one_of(name, getattr(self, name), get_args(kind))
+        if self.engine is not None:
+            one_of("engine", self.engine, get_args(EngineName))
+        self._set("k", check_k(self.k))
+        self._set("seed", whole_number("seed", self.seed, 0, LARGEST))
+        for name in ("standardize", "keep_integers"):
+            self._set(name, true_or_false(name, getattr(self, name)))
+        self._set("device", check_device(self.device))
+        if self.refine is not None:
+            self._set("refine", number("refine", self.refine, 0))
+        if self.refine_steps is not None:
+            self._set("refine_steps", whole_number("refine_steps", self.refine_steps, 0, 10**9))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """How records are divided on a Dask cluster; as in `distributed.microaggregate`."""
+
+    block: int = 100_000
+    repair: int = 10
+
+    def __post_init__(self) -> None:
+        whole_number("block", self.block, 1)
+        whole_number("repair", self.repair, 0)
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a text file is written; None is detected."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str = "."
+
+
+DEFAULT, ROLES, CLUSTER, FORMAT = Settings(), Roles(), ClusterSettings(), Format()
+COMPARED_SIZES = 3, 5
+"""The k that `compare` tries."""
+REFINE_SECONDS = 30.0
+"""How long `refine` works."""
+
+
+def changed(given: Any) -> dict[str, Any]:
+    """The fields of a settings object that differ from their defaults."""
+    default = type(given)()
+    return {
+        f.name: value
+        for f in fields(given)
+        if not _equal(value := getattr(given, f.name), getattr(default, f.name))
+    }
+
+
+def _equal(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(value == default))
