@@ -9,7 +9,7 @@ try:
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError(
-        "microagg_gpu.sklearn needs scikit-learn 1.6 or later: pip install 'microagg-gpu[sklearn]'"
+        "microagg_gpu.sklearn needs scikit-learn 1.7 or later: pip install 'microagg-gpu[sklearn]'"
     ) from error
 
 from . import InputError, microaggregate
