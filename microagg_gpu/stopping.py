@@ -17,6 +17,7 @@ written: deque[str] = deque(maxlen=16)  # names of the files that are in their p
 stopped = 0  # the number of the signal that came, if any
 _working = False
 _lost = False  # whether a KeyboardInterrupt came where nobody could take it
+_ending = False  # whether a signal is to end the process before any work
 
 
 def listen() -> None:
@@ -62,12 +63,13 @@ def stop(number: int = signal.SIGINT, _: Any = None) -> None:
     While a command works it is a KeyboardInterrupt, which the work may catch; else the process
     ends.
     """
-    global stopped
+    global stopped, _ending
     stopped = number
     if _working:
         raise KeyboardInterrupt
-    if sys.stderr is not None:
+    if sys.stderr is not None and not _ending:
         print(sentence(), file=sys.stderr)
+    _ending = True
     raise SystemExit(exit_code())
 
 
@@ -91,7 +93,10 @@ def exit_code() -> int:
 @contextmanager
 def working() -> Iterator[None]:
     """While this lasts, signals are KeyboardInterrupts."""
-    global _working, _lost, stopped
+    global _working, _lost, _ending, stopped
+    if _ending:  # a library that was being imported dropped the SystemExit
+        _ending = False
+        raise SystemExit(exit_code())
     written.clear()
     stopped = 0
     _lost = False

@@ -43,7 +43,7 @@ def clear_errors() -> Iterator[None]:
     try:
         with stopping.working(), clear_warnings():
             yield
-    except typer.Exit:
+    except (typer.Exit, SystemExit):
         raise
     except InputError as error:
         _fail(error.written(as_command))

@@ -12,6 +12,7 @@ from ..files.atomic import Outputs
 from ..files.data_file import DataFile, read_file, verify, write_file
 from ..files.formats import check_ending
 from ..pipeline.comparison import risk_map
+from ..pipeline.grouping import check_method
 from ..pipeline.provenance import FilesUsed
 from ..pipeline.result import Result
 from ..plots import check_plot
@@ -103,6 +104,7 @@ def protect(
     not protected. It is written whole, after k was counted in it, or not at all.
     """
     with clear_errors(), phases() as phase:
+        check_method(method)
         choices: dict[str, Any] = {
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
         }  # fmt: skip

@@ -56,6 +56,27 @@ main()
 
 
 @posix
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_that_a_library_drops_while_it_is_imported(source, name):
+    """The command has said that it stops: it must not go on."""
+    code = f"""
+import os, signal
+from microagg_gpu import stopping
+stopping.listen()
+try:
+    os.kill(os.getpid(), signal.{name})
+except BaseException:
+    pass
+from microagg_gpu.cli.app import main
+main()
+"""
+    done = command(code, *CHOSEN)
+    assert done.returncode == 128 + getattr(signal, name), done.stderr
+    assert (done.stdout, done.stderr) == ("", "stopped; nothing was written\n")
+    assert os.listdir() == ["in.csv"]
+
+
+@posix
 def test_a_signal_while_python_runs_a_text(source):
     """As libraries do when they compile: Python would end itself by SIGINT in the end."""
     code = """
