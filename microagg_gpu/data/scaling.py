@@ -57,16 +57,11 @@ class Scaling(NamedTuple):
         with np.errstate(over="ignore", invalid="ignore"):  # of constant variables
             centred = columns - column(self.centre)
         points = xp.where(column(self.constant), 0.0, centred) / column(self.spread)
-        if (self.constant & np.isnan(_lowest(xp, columns))).any():
+        if self.constant.any():
             points = xp.where(xp.isnan(columns), xp.nan, points)
         if (self.factor != 1.0).any():
             points = points * column(self.factor)
         return points.T
-
-
-def _lowest(xp: Any, columns: Any) -> np.ndarray:
-    """The least value of each variable, NaN if one is missing."""
-    return to_numpy(xp.min(columns, axis=1))
 
 
 def standardize(values: Any, names: Sequence[str], engine: Engine) -> Any:

@@ -85,7 +85,8 @@ def scaling_of(
     if settings.standardize:
         scaling = scaling_from_sums(found.centre, squares, found.known, constant, names)
     else:
-        refuse_large(np.array([found.low, found.high])[:, np.isfinite(found.low)])
+        ends = np.array([found.low, found.high])
+        refuse_large(np.where(np.isfinite(ends), ends, 0.0))  # infinite where all is missing
     scaling.factor[:] = np.sqrt(check_weights(settings.variable_weights, names))
     known = np.where(constant, 0.0, squares)
     return scaling, float((known * scaling.scale**2).sum())
