@@ -48,7 +48,7 @@ def show_result(
     each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
     rows = {
         "method": named(result.method, result.options),
-        "records": f"{len(result.labels):,} records, {len(result.names)} variables, k = {result.k}",
+        "records": _records(len(result.labels), result),
         "left out": left_out(result.dropped, result.suppressed),
         "merged": "; ".join(result.merged),
         "groups": f"{len(sizes):,} groups of {each} records",
@@ -83,7 +83,7 @@ def show_parts(result: Any) -> None:
     written = result.protected
     rows = {
         "method": named(result.method, result.options),
-        "records": f"{result.records:,} records, {len(result.names)} variables, k = {result.k}",
+        "records": _records(result.records, result),
         "left out": left_out(result.dropped, result.suppressed),
         "groups": f"{result.groups:,} groups of {each} records",
         "loss": f"{result.loss:.4f} %",
@@ -96,6 +96,11 @@ def show_parts(result: Any) -> None:
         "written": f"{len(written)} files in {written[0].parent}",
     }
     _show(rows)
+
+
+def _records(count: int, result: Any) -> str:
+    variables = len(result.names)
+    return f"{count:,} records, {variables} variable{'s' * (variables > 1)}, k = {result.k}"
 
 
 def certified(bound: Bound | None) -> str:

@@ -15,7 +15,7 @@ from helpers.command import (
     posix,
     process,
     read,
-    refuse,
+    refuse_for_real,
     run,
     write,
 )
@@ -132,7 +132,7 @@ except ValueError as error:
 def test_devices_and_pipes_are_no_targets(source):
     os.mkfifo("pipe.html")
     for option, target in (("--report", "/dev/stdout"), ("--json", "pipe.html")):
-        refuse(f"{target} is not a regular file", *CHOSEN, option, target, "--force")
+        refuse_for_real(f"{target} is not a regular file", *CHOSEN, option, target, "--force")
 
 
 # Names and pipes

@@ -111,7 +111,7 @@ def test_the_command_with_workers():
     arguments += ["--columns", "a,b,c", "--drop", "id", "--workers", 1, "--block", 300]
     done = process(*arguments)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    assert "1200 of 3 variables, k = 4" in done.stdout
+    assert "1,200 records, 3 variables, k = 4" in done.stdout
     assert "4 files in out" in done.stdout
     assert sorted(os.listdir()) == ["in", "out"]
     after = pd.concat([pd.read_parquet(path) for path in sorted(Path("out").glob("*"))])

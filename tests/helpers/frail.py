@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from distributed import Client, LocalCluster, WorkerPlugin
 
@@ -30,9 +31,11 @@ class EndsInTask(WorkerPlugin):
 @contextmanager
 def cluster_that_ends(task: str) -> Iterator[str]:
     """The address of a scheduler that ends, with its worker, when a task of some name begins."""
+    tests = str(Path(__file__).parents[1])  # where the plugin is found again
     child = subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": tests},
+    )  # fmt: skip
     with child:
         try:
             address = child.stdout.readline().strip()
