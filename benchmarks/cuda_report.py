@@ -173,7 +173,7 @@ def work_lines(works: Works) -> Iterator[list[str]]:
     for (method, data), (work, _) in works.items():
         yield [
             *(f"`{method}`", data, f"{DATA[data]:,}", str(METHODS[method])),
-            *(f"{work.launches:,}", f"{work.meetings:,}", f"{work.reductions:,}"),
+            *(f"{work.launches:,}", f"{work.grid_syncs:,}", f"{work.reductions:,}"),
             *(f"{work.removals:,}", scientific(work.distances), scientific(work.flops)),
             *(scientific(work.bytes(8)), scientific(work.bytes(4))),
         ]
@@ -284,7 +284,7 @@ def about_methods(works: Works) -> list[str]:
         "tree), are not counted.",
         "",
         *table(
-            ("method", "data", "n", "k", "launches", "meetings", "reductions", "removals",
+            ("method", "data", "n", "k", "launches", "grid syncs", "reductions", "removals",
              "distances", "flops", "bytes, float64", "bytes, float32"),
             work_lines(works),
         ),

@@ -1,8 +1,8 @@
 """What the CUDA engine asks of a device for a whole method, counted in a dry run on the CPU.
 
 The methods themselves run, with the operations of the CPU engine, which takes the same decisions;
-each notes what the CUDA engine's kernel would do for it: records scanned, meetings of the blocks,
-reductions within a block, launches.
+each notes what the CUDA engine's kernel would do for it: records scanned, synchronisations of the
+grid, reductions within a block, launches.
 """
 
 import heapq
@@ -36,7 +36,7 @@ class Work:
     ----------
     launches : int
         Kernels started.
-    meetings : int
+    grid_syncs : int
         Grid synchronisations.
     reductions, removals : int
         What a block does one after the other besides scans: finding the least of what its
@@ -54,7 +54,7 @@ class Work:
     """
 
     launches: int = 0
-    meetings: int = 0
+    grid_syncs: int = 0
     reductions: int = 0
     removals: int = 0
     distances: int = 0
@@ -78,7 +78,7 @@ class Work:
 
     def agree(self) -> None:
         """The blocks of a team find the least of what they hold."""
-        self.meetings += 1
+        self.grid_syncs += 1
         self.reductions += 2
 
     def take(self, records: int, d: int) -> None:
@@ -140,7 +140,7 @@ class Counted(cpu.PointSet):
 
     def take_nearest(self, record: int, k: int) -> list[int]:
         self._loop.scan(len(self) - 1, values=1, words=1)
-        self._work.meetings += 1
+        self._work.grid_syncs += 1
         self._work.reductions += 2 * (k - 1)
         self._work.take(k, self._loop.d)
         return super().take_nearest(record, k)
@@ -189,7 +189,7 @@ class Counted(cpu.PointSet):
             self._work.values += len(self)
             self._work.agree()
             if (other := int(self._partner[first])) in self:
-                self._work.meetings += 1  # before a label changes
+                self._work.grid_syncs += 1  # before a label changes
                 return first, other
             self._loop.scan(len(self))
             self._work.agree()
@@ -237,7 +237,7 @@ def count_prim(work: Work, n: int, d: int, item: int) -> None:
         step += steps_per_launch((n - step) * (d + 1) * item)
         work.launches += 1
     work.scan(n * (n - 1) // 2, d, values=1)
-    work.meetings += n - 1
+    work.grid_syncs += n - 1
     work.reductions += 2 * (n - 1)
     work.removals += n - 1
 
@@ -281,7 +281,7 @@ def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> 
     )
     work.scan(compared, d, values=2, words=1, flops=RISE)
     work.launches += launches
-    work.meetings += steps + launches
+    work.grid_syncs += steps + launches
     work.reductions += 4 * steps
     work.removals += mergers
     work.kept += steps * d * CENTRE + mergers * (d + 1) * 3 * ADD
@@ -315,7 +315,7 @@ def dry_engine(work: Work) -> ModuleType:
             pair = cpu.PointSet(points).most_distant_pair()
             count_pairs(work, *points.shape)
             work.agree()
-            work.meetings += 1
+            work.grid_syncs += 1
             for record in pair:
                 records.take_gathered(record if record in records else records._rest()[0], k)
         return cpu.extreme_groups(points, within, k, descending)

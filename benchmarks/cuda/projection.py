@@ -44,5 +44,5 @@ def projection(work: Work, card: Card, real: str, assumed: str) -> float:
     tiles = max(item * work.tile_values / card.bandwidth, work.tile_flops / peak)
     moving = (work.bytes(item) - item * work.tile_values) / card.bandwidth
     computing = (work.flops - work.tile_flops + card.processors * work.kept) / peak
-    waiting = work.meetings * meeting + (work.reductions + work.removals) * step
+    waiting = work.grid_syncs * meeting + (work.reductions + work.removals) * step
     return tiles + max(moving, computing) + waiting + work.launches * LAUNCH

@@ -165,7 +165,7 @@ def _enter(points, near, heat, division, k, r, inside):
 
 @inner()
 def _steps(region, k, count):
-    """Try so many changes."""
+    """Try a number of changes."""
     # Arrays by themselves: to hand on the whole tuple costs more than a distance.
     points, near, degree, heat = region.points, region.near, region.degree, region.heat
     label, place, own = region.label, region.place, region.own

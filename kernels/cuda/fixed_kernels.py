@@ -26,7 +26,7 @@ SCAN = 1 << 17
 def make_kernels(real, cooperative):
     """The kernels for points of type ``real``, a team being the grid or a block."""
     team = make_team(cooperative)
-    meet, team_least = team.meet, team.team_least
+    team_sync, team_least = team.team_sync, team.team_least
     shared_arrays = make_shared(real)
     steps = make_steps(real, cooperative, team)
     take, take_nearest = steps.take, steps.take_nearest
@@ -245,7 +245,7 @@ def make_kernels(real, cooperative):
                     if other == NONE or groups.label[other] != NONE:
                         look = r
                         continue
-                    meet()  # nobody may take a record whose label another still looks up
+                    team_sync()  # nobody may take a record whose label another still looks up
                     pair = r + other
                     r = other if descending else r
                     other = pair - r

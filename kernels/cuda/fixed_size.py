@@ -6,7 +6,7 @@ ten thousand of them; a problem too small for several blocks gets one, and many 
 trees of M-d and M-c) go in one launch.
 
 Per group of MDAV, with m records left: 2 scans (the farthest from a point, the k nearest to a
-record), each of m * d values read and 3 m d floating point operations, 2 meetings of the blocks
+record), each of m * d values read and 3 m d floating point operations, 2 grid_syncs of the blocks
 and 2k + 1 reductions within a block. No byte goes to the host.
 """
 
@@ -127,7 +127,7 @@ class _Loop:
         join: bool = False,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Launch a kernel until so many records are left to each problem.
+        """Launch a kernel until each problem has few enough records left.
 
         ``join`` tells whether the records left join the groups, which must keep their totals.
 

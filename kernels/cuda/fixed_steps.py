@@ -42,7 +42,7 @@ class Groups(NamedTuple):
 
 def make_steps(real, cooperative, team):
     """The device functions for points of type ``real``, a team being the grid or a block."""
-    meet, team_least = team.meet, team.team_least
+    team_sync, team_least = team.team_sync, team.team_least
 
     @cuda.jit(device=True)
     def take(r, group, first, held, slots, label):
@@ -117,7 +117,7 @@ def make_steps(real, cooperative, team):
         clear(sums.own, cuda.blockIdx.x)
         held = choose(r, group, 0, first, held, slots, sums, label)
         list_nearest(r, k - 1, first, held, slots, lists, shared, turn)
-        meet()
+        team_sync()
         place = 0
         for c in range(1, k):
             value, key = head_of(lists, turn, place)

@@ -1,10 +1,10 @@
 """The genetic algorithm on the device: no byte goes to the host but for progress.
 
-Per generation of p strings: 10 meetings of the blocks; p n draws, a fourth of ten rounds of Philox
-each; 3 p n steps along strings, of 2 or 3 reads each, in chains of about 8 sqrt(n / k) reads, of
-which each waits for the one before (a thread that walked alone would make 3 n / k); less than
-p n / k terms of fitness, of d squares each. Strings and what goes with them take 3 p n / 4 bytes:
-those of 1,000,000 bits stay in a device's cache.
+Per generation of p strings: 10 synchronisations of the grid; p n draws, a fourth of ten rounds of
+Philox each; 3 p n steps along strings, of 2 or 3 reads each, in chains of about 8 sqrt(n / k)
+reads, of which each waits for the one before (a thread that walked alone would make 3 n / k); less
+than p n / k terms of fitness, of d squares each. Strings and what goes with them take 3 p n / 4
+bytes: those of 1,000,000 bits stay in a device's cache.
 """
 
 import math

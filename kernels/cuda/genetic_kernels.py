@@ -172,18 +172,18 @@ def mutate(strings, n, flip_below, keys, generation, children):
 @lru_cache
 def make_kernels(real, cooperative):
     """The kernel for sums of type ``real``, the team being the grid or one block."""
-    meet = make_team(cooperative).meet
+    team_sync = make_team(cooperative).team_sync
     unit = real(2.0**-DRAW_BITS)
 
     @cuda.jit(device=True)
     def repair(bits, ahead, exits, n, k, stretch, repaired):
         """Correct strings so that successive 1s are k to 2k - 1 places apart."""
         look_ahead(bits, ahead)
-        meet()
+        team_sync()
         cross_stretches(bits, ahead, exits, n, k, stretch)
-        meet()
+        team_sync()
         write_repaired(bits, ahead, exits, n, k, stretch, repaired)
-        meet()
+        team_sync()
 
     @cuda.jit(device=True)
     def sum_up(strings, prefix, total, shares):
@@ -215,7 +215,7 @@ def make_kernels(real, cooperative):
             add_up(total)
             if cuda.threadIdx.x < 3:
                 shares[i, part, cuda.threadIdx.x] = total[0, cuda.threadIdx.x, 0]
-        meet()
+        team_sync()
 
     @cuda.jit(device=True)
     def score(shares, total, wheel):
@@ -280,10 +280,10 @@ def make_kernels(real, cooperative):
                 break
             if generation > 0:
                 cross(strings, chosen, sites, children)
-                meet()
+                team_sync()
                 repair(children, ahead, exits, n, k, stretch, strings)
                 mutate(strings, n, search.flip_below, keys, generation, children)
-                meet()
+                team_sync()
             repair(children, ahead, exits, n, k, stretch, strings)
             sum_up(strings, prefix, total, population.shares)
             if cuda.blockIdx.x == 0:
@@ -294,7 +294,7 @@ def make_kernels(real, cooperative):
                     )
                 cuda.syncthreads()
                 choose(keys, generation + 1, n, search.cross_below, wheel, chosen, sites)
-            meet()
+            team_sync()
             if status[BETTER] != NONE:
                 for w in range(cuda.grid(1), strings.shape[1], cuda.gridsize(1)):
                     best[w] = strings[status[BETTER], w]

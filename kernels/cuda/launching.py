@@ -56,7 +56,7 @@ def _for_numba(x: Any) -> Any:
 
 
 def team_blocks(records: int) -> int:
-    """Blocks of a team for so many records: 1 where blocks cannot meet.
+    """Blocks of a team for a number of records: 1 where blocks cannot meet.
 
     One block fits on each multiprocessor whatever its registers, so a launch of so many is
     always possible. Numba's simulator runs blocks one after the other: there they cannot meet.

@@ -81,7 +81,7 @@ def make_team(cooperative):
 
     Returns
     -------
-    meet : device function ()
+    team_sync : device function ()
         Wait for the team; what was written before is seen after.
     show : device function (value, key, shared, board, turn)
         The least (value, key) of all threads of the block, put on the board.
@@ -94,7 +94,7 @@ def make_team(cooperative):
     if cooperative:
 
         @cuda.jit(device=True)
-        def meet():
+        def team_sync():
             cuda.cg.this_grid().sync()
 
         @cuda.jit(device=True)
@@ -118,13 +118,13 @@ def make_team(cooperative):
         @cuda.jit(device=True)
         def team_least(value, key, shared, board, turn):
             value, key = show(value, key, shared, board, turn)
-            meet()
+            team_sync()
             return read(value, key, shared, board, turn)
 
     else:
 
         @cuda.jit(device=True)
-        def meet():
+        def team_sync():
             cuda.syncthreads()
 
         @cuda.jit(device=True)
@@ -139,4 +139,4 @@ def make_team(cooperative):
         def team_least(value, key, shared, board, turn):
             return block_least(value, key, shared)
 
-    return SimpleNamespace(meet=meet, show=show, read=read, team_least=team_least)
+    return SimpleNamespace(team_sync=team_sync, show=show, read=read, team_least=team_least)

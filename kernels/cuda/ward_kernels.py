@@ -201,7 +201,7 @@ def make_start_kernels(real):
 def make_kernels(real, cooperative):
     """The kernel of the mergers for points of type ``real``, a team being the grid or a block."""
     team = make_team(cooperative)
-    meet, show, read, team_least = team.meet, team.show, team.read, team.team_least
+    team_sync, show, read, team_least = team.team_sync, team.show, team.read, team.team_least
     shared_arrays = make_shared(real)
 
     @cuda.jit(device=True)
@@ -240,7 +240,7 @@ def make_kernels(real, cooperative):
 
     @cuda.jit
     def merge(steps, k, slots, sums, into, left, board):
-        """Merge first pairs until no group has fewer than k records, in so many steps at most.
+        """Merge first pairs until no group has fewer than k records, in a limited number of steps.
 
         A step deals with one group, i: merged with j, or by itself if it must look again. All
         groups are compared with it, and in the same pass the first pair of the others is found,
@@ -311,7 +311,7 @@ def make_kernels(real, cooperative):
             row = step % 2 * 2
             best, best_key = show(best, best_key, shared, board, row)
             value, key = show(value, key, shared, board, row + 1)
-            meet()
+            team_sync()
             best, best_key = read(best, best_key, shared, board, row)
             value, key = read(value, key, shared, board, row + 1)
             if best_key >= groups:

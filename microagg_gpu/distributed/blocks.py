@@ -61,7 +61,7 @@ class Forest(NamedTuple):
 
 
 def plan(sets: np.ndarray, points: np.ndarray, counts: np.ndarray, size: int, least: int) -> Forest:
-    """Divide sets of records into blocks of about so many; small sets share a block.
+    """Divide sets of records into blocks of about equal size; small sets share a block.
 
     Parameters
     ----------

@@ -268,7 +268,7 @@ def empty(layout: Layout, *more: str) -> pd.DataFrame:
 def sample(
     frame: pd.DataFrame, settings: BlockSettings, step: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Every so many-th record: cell and point."""
+    """A systematic sample, each ``step``-th record: cell and point."""
     some = frame[frame["row"].to_numpy() % step == 0]
     return some["cell"].to_numpy(), settings.points(some)
 

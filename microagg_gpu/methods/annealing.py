@@ -70,7 +70,7 @@ def refine(
         Groups of at least k records.
     k : int
     seconds : float, optional
-        How long to go on; of few records less, since 100,000 steps for each are plenty. The last
+        The time to spend. Few records take less: 100,000 steps per record are plenty. The last
         descent may take a quarter more, and lists of neighbours are made in any case. Ctrl-C
         ends it earlier, with the best so far.
     steps : int, optional
@@ -228,7 +228,7 @@ def _descend(
     engine: Engine,
     late: float,
 ) -> np.ndarray:
-    """Make changes that lower the SSE until there is none, or so many seconds are over.
+    """Make changes that lower the SSE until there is none, or the time is over.
 
     In a round each record proposes its best change; made are those that no better one shares a
     group with. Then only records near a group that changed have to look again.

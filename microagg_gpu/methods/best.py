@@ -55,7 +55,7 @@ def best(
     Parameters
     ----------
     seconds : float
-        How long to go on.
+        The time to spend.
     steps : int
         Instead of seconds: annealing steps for each record, for a result that is the same
         everywhere.

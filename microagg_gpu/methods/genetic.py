@@ -54,7 +54,7 @@ def genetic(
     pcross, pmut : float
         Probabilities of crossover and of inverting a bit.
     generations, population : int
-        At most so many generations of so many strings.
+        The greatest number of generations, and the number of strings in each.
     seed : int
         The same seed gives the same result, on every device: a counter-based generator (Philox)
         gives each draw of each generation by itself.

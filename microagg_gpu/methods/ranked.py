@@ -71,7 +71,7 @@ def fixed(
     ----------
     remainder : {"mode", "last"}
         Where the n mod k records left over go: to the group at the modal value (2002), or to
-        the last group of the ranking, as in the methods of the nineties (1999, section 1).
+        the last group of the ranking, as in earlier methods (1999, section 1).
     """
     orders, ranked = rankings(points)
     sizes = [fixed_sizes(to_numpy(values), k, remainder) for values in ranked]

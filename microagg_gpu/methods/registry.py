@@ -119,7 +119,7 @@ METHODS: dict[str, Method] = {
     "best": Method(
         best,
         "all of these, refined",
-        "as long as asked",
+        "as given: seconds",
         "k..2k-1",
         variants=({"steps": 2000},),
         compared_up_to=0,

@@ -156,7 +156,7 @@ def test_dry_run_of_mdav_counts_its_scans():
     work, _ = dry_run(make_table("random", n, d, 0), k, "mdav")
     looked, groups = scans_of_mdav(n, k)
     assert (work.distances, work.flops) == (looked, looked * (3 * d - 1))
-    assert (work.meetings, work.removals) == (2 * groups, groups * k)
+    assert (work.grid_syncs, work.removals) == (2 * groups, groups * k)
 
 
 def renewals(points, k):
@@ -192,7 +192,7 @@ def test_dry_run_of_diameter_counts_renewed_partners():
     groups = n // k
     # Of a pair of groups: the search for the first bound, one before a record is taken, and k - 1
     # scans for each of both.
-    assert work.meetings == groups + groups * (k - 1) + 2 * renewals(points, k)
+    assert work.grid_syncs == groups + groups * (k - 1) + 2 * renewals(points, k)
 
 
 COMPARE = """
@@ -216,7 +216,7 @@ for method in sys.argv[2:]:
     work, _ = dry_run(points, 4, method)
     found[method] = {
         "launches": [len(launches), work.launches],
-        "meetings": [sum(s.grid_syncs for s in own), work.meetings],
+        "grid_syncs": [sum(s.grid_syncs for s in own), work.grid_syncs],
         "flops": [sum(s.flops64 for s in own), work.flops + 4 * work.kept],
         "loads": [sum(s.global_load for s in own), work.bytes(8) + work.distances * 80],
     }
@@ -232,7 +232,7 @@ def compare_with_ptxrun(*methods):
 
 def check_counts(found):
     for method, counts in found.items():
-        for what in ("launches", "meetings"):
+        for what in ("launches", "grid_syncs"):
             counted, expected = counts[what]
             assert counted == expected, (method, what)
         counted, expected = counts["flops"]
