@@ -53,7 +53,18 @@ class InputError(ValueError):
         return self.written(str)
 
     def written(self, spell: Callable[[Option], str]) -> str:
-        """The message, with its options spelled as the caller's users write them."""
+        """Return the message, with its options spelled as the caller's users write them.
+
+        Parameters
+        ----------
+        spell : callable
+            From an `Option` to its text.
+
+        Returns
+        -------
+        str
+            One line.
+        """
         parts = (spell(part) if isinstance(part, Option) else part for part in self.args)
         return " ".join("".join(parts).splitlines())
 

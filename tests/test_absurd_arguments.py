@@ -153,7 +153,7 @@ def test_absurd_arguments_elsewhere(tmp_path):
         "takes no 'title'": lambda: result.save_report("r.html", title="x"),
         "path=3 must be the path of a file": lambda: result.save_report(3),
         "path='' must be the path of a file": lambda: result.plot(""),
-        "content={} is not what describe": lambda: page({}),
+        "content={} is not a result of describe": lambda: page({}),
         "k=0 must be a whole number of 1": lambda: describe(DATA, DATA, **(texts | {"k": 0})),
         "3 names for 2 variables": lambda: describe(DATA, DATA, k=3, names=["a", "b", "c"]),
         "sampling_weight must be 24 finite": lambda: describe(

@@ -122,9 +122,9 @@ def test_names_that_are_tuples():
 
 def test_strata_are_named_in_the_report_however_they_are_given():
     for by in (["s", "c"], ("s", "c"), pd.Index(["s", "c"]), iter(["s", "c"])):
-        assert microaggregate(FRAME, 3, columns="a", by=by)._made["Strata"] == "s, c"
-    assert microaggregate(ARRAY, 3, columns=0, by=2)._made["Strata"] == "2"
-    assert microaggregate(ARRAY, 3, columns=0, by=())._made["Strata"] == ""
+        assert microaggregate(FRAME, 3, columns="a", by=by).provenance.rows().get("Strata", "") == "s, c"
+    assert microaggregate(ARRAY, 3, columns=0, by=2).provenance.rows().get("Strata", "") == "2"
+    assert microaggregate(ARRAY, 3, columns=0, by=()).provenance.rows().get("Strata", "") == ""
 
 
 def losses(table):
