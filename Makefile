@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test coverage test-cuda test-gpu lint notebooks docs experiments experiments-full clean
+.PHONY: demo test test-cuda test-gpu lint notebooks docs experiments experiments-full clean
 
 DEMO := turnover,staff,wages,investment,exports,energy,assets,profit
 demo: .venv/report.stamp
@@ -16,13 +16,9 @@ demo: .venv/report.stamp
 	$(BIN)/microagg check demo/protected.csv -k 5 --columns region,$(DEMO)
 	@echo "Open demo/report.html in a browser; demo/map.png shows what each method loses and risks"
 
+# COVERAGE=1 adds the share of lines and branches that ran; pyproject.toml says of what.
 test: .venv/test.stamp
-	$(BIN)/python -m pytest -n 2
-
-# The same, with the share of lines and branches that ran: pyproject.toml says of what.
-coverage: .venv/test.stamp
-	@mkdir -p build
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 $(if $(COVERAGE),--cov --cov-report=term)
 
 # The CUDA engine without a GPU: in Numba's simulator, then the compiled kernels by ptxrun.
 PTXRUN_HOME ?= ../shared/ptxrun
