@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..data.labels import labels_from_groups
-from ..errors import InputError
+from ..errors import InputError, option
 from ..kernels import engine_name
 from ..kernels.protocol import Engine, HasPointSet, PointSet, Progress
 
@@ -21,8 +21,11 @@ def point_set(points: Any, engine: Engine) -> PointSet:
     """All records as a set that shrinks, if the engine has such sets."""
     if not isinstance(engine, HasPointSet):
         raise InputError(
-            f"engine {engine_name(engine)!r} cannot run this method: take engine='generic', or "
-            "device='cpu', or another method"
+            f"engine {engine_name(engine)!r} cannot run this method: use ",
+            option("engine", "generic"),
+            ", ",
+            option("device", "cpu"),
+            " or another method",
         )
     return engine.PointSet(points)
 

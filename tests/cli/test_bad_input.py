@@ -278,3 +278,16 @@ def test_compare_refuses(arguments, message):
     result = run("compare", "in.csv", "--columns", "staff", *arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_names_of_columns_are_quoted_as_they_are():
+    """Nothing rewrites a message: a column may be called like an option of the library."""
+    write("by=bar,missing='x'\n1,2\n3,\n")
+    refuse(
+        r"column 'by=baz' is not in in.csv, which has: by=bar, missing='x'\. Did you mean 'by=bar'",
+        "protect", "in.csv", "-k", 2, "--columns", "by=baz", "-o", "out.csv",
+    )  # fmt: skip
+    refuse(
+        r"in column missing='x'.*\(--missing pattern\), or leave out those records \(--missing drop",
+        "protect", "in.csv", "-k", 2, "--columns", "by=bar,missing='x'", "-o", "out.csv",
+    )  # fmt: skip
