@@ -37,7 +37,7 @@ test-gpu: .venv/test.stamp .venv/cuda$(CUDA).stamp
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy microagg_gpu kernels benchmarks
+	$(BIN)/mypy microagg_gpu benchmarks
 
 # Those of the 2005 paper: small in some minutes, or in its sizes, added to benchmarks/results.
 experiments: .venv/report.stamp
