@@ -220,6 +220,23 @@ def _search_from(tree, points, home, limits, own, components, nearest):
     return visits
 
 
+@inner()
+def _component_of_seekers(tree, leaf, wanted, components, limits):
+    """The component of a leaf's wanted records: -2 if there are none, -3 if they are of several.
+
+    A function of its own: in a parallel loop Numba takes a variable that depends on itself for a
+    sum, and fails on Python 3.13.
+    """
+    own = np.int64(-2)
+    for p in range(WIDTH):
+        r = tree.record[leaf, p]
+        if r >= 0 and wanted[r]:
+            limits[p] = 0.0
+            mine = components.of[r]
+            own = mine if own == -2 or own == mine else np.int64(-3)
+    return own
+
+
 @entry(parallel=True)
 def search(tree, points, leaves, components, wanted, nearest):
     """Find the wanted records' nearest records of other components, for some leaves.
@@ -242,13 +259,7 @@ def search(tree, points, leaves, components, wanted, nearest):
     for i in prange(len(leaves)):
         leaf = leaves[i]
         limits = np.full(WIDTH, -1.0)
-        own = np.int64(-2)  # the seekers' component; -3 if they are of several
-        for p in range(WIDTH):
-            r = tree.record[leaf, p]
-            if r >= 0 and wanted[r]:
-                limits[p] = 0.0
-                mine = components.of[r]
-                own = mine if own == -2 or own == mine else -3  # type: ignore[assignment]
+        own = _component_of_seekers(tree, leaf, wanted, components, limits)
         if own != -2:
             visits += _search_from(tree, points, leaf, limits, own, components, nearest)
     return visits
