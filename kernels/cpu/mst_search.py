@@ -209,6 +209,22 @@ def _search_from(tree, points, home, limits, own, comp, common, other, length, k
     return visits
 
 
+# A function of its own: Numba on Python 3.13 cannot compile a sum over threads with branches in it.
+@inner()
+def _search_leaf(tree, points, leaf, comp, common, wanted, other, length, known):
+    """Search for the wanted records of one leaf; returns as `_search_from` does."""
+    limits = np.full(WIDTH, -1.0)
+    own = np.int64(-2)  # the seekers' component; -3 if they are of several
+    for p in range(WIDTH):
+        r = tree.record[leaf, p]
+        if r >= 0 and wanted[r]:
+            limits[p] = 0.0
+            own = comp[r] if own == -2 or own == comp[r] else -3  # type: ignore[assignment]
+    if own == -2:
+        return 0
+    return _search_from(tree, points, leaf, limits, own, comp, common, other, length, known)
+
+
 @entry(parallel=True)
 def search(tree, points, leaves, comp, common, wanted, other, length, known):
     """Find the wanted records' nearest records of other components, for some leaves.
@@ -228,16 +244,5 @@ def search(tree, points, leaves, comp, common, wanted, other, length, known):
     """
     visits = 0
     for i in prange(len(leaves)):
-        leaf = leaves[i]
-        limits = np.full(WIDTH, -1.0)
-        own = np.int64(-2)  # the seekers' component; -3 if they are of several
-        for p in range(WIDTH):
-            r = tree.record[leaf, p]
-            if r >= 0 and wanted[r]:
-                limits[p] = 0.0
-                own = comp[r] if own == -2 or own == comp[r] else -3  # type: ignore[assignment]
-        if own != -2:
-            visits += _search_from(
-                tree, points, leaf, limits, own, comp, common, other, length, known
-            )
+        visits += _search_leaf(tree, points, leaves[i], comp, common, wanted, other, length, known)
     return visits
