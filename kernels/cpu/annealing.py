@@ -1,4 +1,4 @@
-"""Annealing of a partition, on all cores: the generic engine's word in Numba.
+"""Annealing of a partition, on all cores: the operation of the generic engine in Numba.
 
 A region has its own copy of everything, small enough for a core's cache, with the variables filled
 up with zeros to a multiple of four.
@@ -58,7 +58,7 @@ def anneal(
     rate: float,
     seed: np.uint64,
 ) -> float:
-    """Change a partition by random steps; see the generic word."""
+    """Change a partition by random steps; see `protocol.Engine`."""
     count = len(starts) - 1
     division = Division(groups, starts, *_divide(labels, groups, starts))
 

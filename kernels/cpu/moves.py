@@ -39,7 +39,7 @@ def best_moves(
     k: int,
     least: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each of some records the change that lowers the sum most; see the generic word."""
+    """For each of some records the change that lowers the sum most; see `protocol.Engine`."""
     values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
     partition = Partition(labels, members, (members >= 0).sum(axis=1), centroids)
     n = len(records)

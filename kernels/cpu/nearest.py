@@ -25,7 +25,7 @@ _RUN = 32  # queries that one thread answers in a row
 def nearest_records(
     points: Any, queries: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The point nearest to each query, and how many are as near; see the generic word."""
+    """The point nearest to each query, and how many are as near; see `protocol.Engine`."""
     points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
     queries = np.ascontiguousarray(to_numpy(queries), dtype=np.float64)
     m = len(queries)

@@ -24,7 +24,7 @@ _RUN = 32  # records that one thread asks about in a row
 def neighbours(
     points: Any, m: int, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The m records nearest to each record, itself left out; see the generic word."""
+    """The m records nearest to each record, itself left out; see `protocol.Engine`."""
     points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
     n = len(points)
     squares, records = np.empty((n, m)), np.empty((n, m), dtype=np.int64)

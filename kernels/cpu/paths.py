@@ -19,7 +19,7 @@ _FIRST = 256  # steps of the first call
 
 
 def nearest_path(points: Any, progress: Progress | None = None) -> np.ndarray:
-    """Nearest point next, from the record farthest from the centroid; see the generic word."""
+    """Nearest point next, from the record farthest from the centroid; see `protocol.Engine`."""
     matrix = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
     n = len(matrix)
     records = PointSet(matrix)
@@ -54,7 +54,7 @@ def _walk(tree, points, path, step, last):
 def shorten_tour(
     points: Any, path: np.ndarray, near: np.ndarray, progress: Progress | None = None
 ) -> np.ndarray:
-    """Improve a closed tour by 2-opt and Or-opt; see the generic word."""
+    """Improve a closed tour by 2-opt and Or-opt; see `protocol.Engine`."""
     matrix = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
     n = len(path)
     if n < 2 * LONGEST + 2:

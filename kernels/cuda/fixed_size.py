@@ -152,14 +152,14 @@ class _Loop:
 
 
 def mdav_groups(points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
-    """MDAV; see the generic word."""
+    """MDAV; see `protocol.Engine`."""
     labels = _Loop(points, k).run("mdav", until=2 * k - 1, progress=progress)
     labels[labels == NONE] = labels.max() + 1
     return labels
 
 
 def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = None) -> np.ndarray:
-    """V-MDAV; see the generic word."""
+    """V-MDAV; see `protocol.Engine`."""
     loop = _Loop(points, k)
     gain = real_type(points)(gamma)
     labels = loop.run("vmdav", gain, until=k - 1, progress=progress)
@@ -175,7 +175,7 @@ def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = 
 def diameter_groups(
     points: Any, k: int, gather: str, within: Within = None, progress: Progress | None = None
 ) -> np.ndarray:
-    """Diameter-based groups; see the generic word."""
+    """Diameter-based groups; see `protocol.Engine`."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
         return _diameter(part, k, gather == "seed", False, True, parts, progress)
@@ -186,7 +186,7 @@ def diameter_groups(
 def centroid_groups(
     points: Any, k: int, gather: str, within: Within = None, progress: Progress | None = None
 ) -> np.ndarray:
-    """Centroid-based groups; see the generic word."""
+    """Centroid-based groups; see `protocol.Engine`."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
         name = "centroid_by_seed" if gather == "seed" else "centroid"
@@ -196,7 +196,7 @@ def centroid_groups(
 
 
 def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
-    """The two extreme groups of each problem; see the generic word."""
+    """The two extreme groups of each problem; see `protocol.Engine`."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
         return _diameter(part, k, False, descending, False, parts, None)

@@ -35,7 +35,7 @@ def steps_per_launch(looked_at: int) -> int:
 def minimum_spanning_tree(
     points: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Prim's method; see the generic word."""
+    """Prim's method; see `protocol.Engine`."""
     xp = array_namespace(points)
     n, d = points.shape
     if n < 2:

@@ -32,7 +32,7 @@ BLOCKS = 256
 def merge_until_k(
     points: Any, labels: np.ndarray, within: np.ndarray, k: int, progress: Progress | None = None
 ) -> np.ndarray:
-    """Merge groups by Ward's method until each has k records; see the generic word."""
+    """Merge groups by Ward's method until each has k records; see `protocol.Engine`."""
     points = array_namespace(points).ascontiguousarray(points)
     records = np.lexsort((labels, within))  # by problem, then group
     _, sizes = np.unique(within, return_counts=True)
