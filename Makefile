@@ -38,6 +38,7 @@ lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy microagg_gpu benchmarks
+	$(BIN)/python -m pytest -q -m slow tests/test_typing.py
 
 # Those of the 2005 paper: small in some minutes, or in its sizes, added to benchmarks/results.
 experiments: .venv/report.stamp

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 METHOD = """
 from typing import Any
@@ -28,6 +30,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow  # half a minute: `make lint` runs it
 def test_mypy_finds_what_an_engine_does_not_have(tmp_path):
     engine = (ROOT / "kernels" / "cuda" / "__init__.py").read_text(encoding="utf-8")
     assert "\n    hilbert_path,\n" in engine
