@@ -9,12 +9,12 @@
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from array_api_compat import is_cupy_array, is_numpy_array
 
 from .arrays import to_numpy
-from .protocol import Engine, HasLoops, HasMixedLoop, HasPointSet
+from .protocol import Engine, EngineName, HasLoops, HasMixedLoop, HasPointSet
 
 if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     from . import cpu, cuda, generic
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
 
 __all__ = ["ENGINES", "Engine", "engine_for", "engine_name", "engine_named", "to_numpy"]
 
-ENGINES = ("generic", "cpu", "cuda")
+ENGINES = get_args(EngineName)
 
 
 def engine_for(points: Any, name: str | None = None) -> Engine:

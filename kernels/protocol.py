@@ -9,9 +9,11 @@ in order, and ties go to the lowest record index.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+
+EngineName = Literal["generic", "cpu", "cuda"]
 
 Progress = Callable[[float], None]
 """Called with the fraction done, from 0 to 1."""

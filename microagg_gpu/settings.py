@@ -11,12 +11,12 @@ from typing import Any, Literal, get_args
 
 from .checks import LARGEST, is_whole, number, one_of, true_or_false, whole_number
 from .errors import InputError, option
+from .kernels.protocol import EngineName
 
 Missing = Literal["error", "pattern", "drop"]
 SmallStrata = Literal["error", "merge", "suppress"]
 Aggregate = Literal["mean", "median", "trimmed"]
 Precision = Literal["double", "single"]
-EngineName = Literal["generic", "cpu", "cuda"]
 
 Columns = Any  # the name or position of a column, or an iterable of them; None for none
 Ordinal = Columns | Mapping[Any, Sequence[Any] | None]

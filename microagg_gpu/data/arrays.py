@@ -134,7 +134,13 @@ def read_array(data: Any, roles: Roles) -> Table:
         strata,
         strata_names,
         sampling,
-        Roles(chosen, strata_columns or None, sampling_weight, ordinal or (), nominal or ()),
+        Roles(
+            chosen,
+            strata_columns or None,
+            sampling if sampling_weight is None else sampling_weight,
+            ordinal or (),
+            nominal or (),
+        ),
         exact,
         dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
     )

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from array_api_compat import (
-    array_namespace,
-)
+from array_api_compat import array_namespace
 
 from ..checks import as_floats
 from ..errors import InputError, option, repeated, shown

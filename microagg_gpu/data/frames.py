@@ -110,7 +110,13 @@ def read_frame(data: Any, roles: Roles) -> Table:
         strata,
         strata_names,
         sampling,
-        Roles(chosen, by_list or None, sampling_weight, ranked or (), nominal or ()),
+        Roles(
+            chosen,
+            by_list or None,
+            sampling if sampling_weight is None else sampling_weight,
+            ranked or (),
+            nominal or (),
+        ),
         exact,
         {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
     )

@@ -4,12 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..checks import one_of
 from ..errors import InputError, option, too_few_records, values_missing
 from .columns import NOMINAL, Table, places_of
-
-MISSING = ("error", "pattern", "drop")
-SMALL = ("error", "merge", "suppress")
 
 
 @dataclass(frozen=True)
@@ -64,8 +60,6 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
         What to do with cells of fewer than k records: refuse them; leave them for `merge`; leave
         out their records.
     """
-    one_of("missing", missing, MISSING)
-    one_of("small_strata", small_strata, SMALL)
     if missing == "error":
         count, where = places_of(table, "isnan")
         if count:

@@ -5,10 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import (
-    array_namespace,
-    is_array_api_obj,
-)
+from array_api_compat import array_namespace, is_array_api_obj
 
 from ..errors import DataWarning, InputError, values_are
 from ..kernels import to_numpy
@@ -17,10 +14,7 @@ from .arrays import read_array, read_list
 from .columns import NUMBER, Table, places_of
 
 
-def read(
-    data: Any,
-    roles: Roles = ROLES,
-) -> Table:
+def read(data: Any, roles: Roles = ROLES) -> Table:
     """Read the variables of an array, a list of lists or a DataFrame.
 
     Parameters

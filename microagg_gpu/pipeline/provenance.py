@@ -116,6 +116,8 @@ class Provenance:
         options = given.pop("options", {})
         method = given.pop("method", self.settings.method)
         roles = {name: _listed(value) for name, value in changed(self.roles).items()}
+        if isinstance(self.roles.sampling_weight, np.ndarray):  # not a column: as it was given
+            roles["sampling_weight"] = _Name("sampling_weight")
         if method == "given":
             budget = {"seconds": given.pop("refine"), "steps": given.pop("refine_steps", None)}
             return f"refine({', '.join(['data', 'labels', *_keywords(given | budget | roles)])})"
@@ -218,12 +220,21 @@ def versions() -> dict[str, str]:
     }  # fmt: skip
 
 
+class _Name(str):
+    """The name of something that is not written out."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def _keywords(given: Mapping[str, Any]) -> list[str]:
     return [f"{name}={_literal(value)}" for name, value in given.items() if value is not None]
 
 
 def _literal(value: Any) -> str:
-    """A value as it is written in Python; a long array or Series by the name of its type."""
+    """A value as it is written in Python."""
+    if hasattr(value, "to_dict"):  # a Series of pandas
+        value = value.to_dict()
     value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
     if value is None or isinstance(value, (bool, int, float, str, list, tuple, dict)):
         return repr(value)

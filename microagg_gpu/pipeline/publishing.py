@@ -8,8 +8,6 @@ from ..errors import InputError
 from .partition import Partition
 from .problem import Problem
 
-AGGREGATES = ("mean", "median", "trimmed")
-
 
 def aggregate(
     partition: Partition,

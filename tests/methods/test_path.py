@@ -77,8 +77,8 @@ def nearest_next(points: np.ndarray) -> list[int]:
 def test_cut_is_the_best_of_all(kind, n, k, d, data):
     k = min(k, n)
     points = make_table(kind, n, d, data.draw(st.integers(0, 10**6)))
-    for words in ENGINES:
-        sizes, total = words.optimal_path_sizes(points, k)
+    for engine in ENGINES:
+        sizes, total = engine.optimal_path_sizes(points, k)
         assert sizes.tolist() in list(cuts(n, k))
         groups = np.split(points, np.cumsum(sizes)[:-1])
         least = least_sse(points, k)
@@ -111,8 +111,8 @@ def test_chunks_do_not_change_the_cut(k, monkeypatch):
 @given(cases(most=400))
 def test_nearest_path(case):
     expected = nearest_next(case.data)
-    for words in ENGINES:
-        order = words.nearest_path(case.data)
+    for engine in ENGINES:
+        order = engine.nearest_path(case.data)
         assert order.dtype == np.int64
         assert order.tolist() == expected
 
@@ -158,14 +158,14 @@ def test_tours(case, m, shuffled):
     assert length(case.data, order) <= length(case.data, before) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("words", ENGINES)
-def test_tour_of_a_circle_goes_round_it(words):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_tour_of_a_circle_goes_round_it(engine):
     """A closed tour that 2-opt cannot shorten does not cross itself (Flood 1956)."""
     angles = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     points = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    near = words.neighbours(points, 39)[1]
+    near = engine.neighbours(points, 39)[1]
     for seed in range(5):
-        order = words.shorten_tour(points, np.random.default_rng(seed).permutation(40), near)
+        order = engine.shorten_tour(points, np.random.default_rng(seed).permutation(40), near)
         assert set(np.abs(np.diff(order))) <= {1, 39}
 
 
@@ -185,9 +185,9 @@ def test_turns_and_progress_of_tours(monkeypatch):
     before = np.arange(300)
     expected = cpu.shorten_tour(points, before, near)
     monkeypatch.setattr(paths, "_SECONDS", 0.0)
-    for words in ENGINES:
+    for engine in ENGINES:
         told: list[float] = []
-        assert words.shorten_tour(points, before, near, told.append).tolist() == expected.tolist()
+        assert engine.shorten_tour(points, before, near, told.append).tolist() == expected.tolist()
         assert told == sorted(told)
         assert told[-1] == 1.0
 

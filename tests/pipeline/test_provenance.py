@@ -45,6 +45,19 @@ def test_the_python_call_repeats_the_run(given):
     assert result.protected.equals(again.protected)
 
 
+def test_weights_that_are_no_column_are_named():
+    weights = RNG.integers(1, 9, 60)
+    result = microaggregate(FRAME, 4, columns=["turnover"], sampling_weight=weights)
+    names = {"microaggregate": microaggregate, "data": FRAME, "sampling_weight": weights}
+    again = eval(result.provenance.python(), names)
+    assert "sampling_weight=sampling_weight" in result.provenance.python()
+    assert result.protected.equals(again.protected)
+    heavy = pd.Series([2.0, 5.0], index=["turnover", "staff"])
+    result = microaggregate(FRAME, 4, columns=["turnover", "staff"], variable_weights=heavy)
+    again = eval(result.provenance.python(), names)
+    assert np.array_equal(result.labels, again.labels)
+
+
 def test_given_groups_are_repeated_by_refine():
     data = RNG.normal(size=(40, 2))
     labels = np.arange(40) // 4

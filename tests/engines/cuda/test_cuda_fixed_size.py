@@ -96,7 +96,7 @@ def test_one_step_a_launch(loop, monkeypatch):
     assert 0 < told[-1] <= 1
 
 
-@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+@pytest.mark.skipif(SIMULATOR, reason="Numba's simulator cannot synchronise blocks")
 @pytest.mark.parametrize("blocks", [2, 4])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_any_number_of_blocks(loop, blocks, monkeypatch):

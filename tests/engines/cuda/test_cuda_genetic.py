@@ -137,7 +137,7 @@ def test_one_generation_a_launch(monkeypatch):
     assert len(told) > 1
 
 
-@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+@pytest.mark.skipif(SIMULATOR, reason="Numba's simulator cannot synchronise blocks")
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_any_number_of_blocks(blocks, monkeypatch):
     monkeypatch.setattr(genetic, "team_blocks", lambda records: blocks)

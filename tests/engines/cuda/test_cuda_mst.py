@@ -51,7 +51,7 @@ def test_few_steps_a_launch(monkeypatch):
     assert 0 < told[-1] <= 1
 
 
-@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+@pytest.mark.skipif(SIMULATOR, reason="Numba's simulator cannot synchronise blocks")
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_any_number_of_blocks(blocks, monkeypatch):
     monkeypatch.setattr(mst, "team_blocks", lambda records: blocks)

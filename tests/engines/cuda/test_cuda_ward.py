@@ -94,7 +94,7 @@ def test_few_steps_a_launch(monkeypatch):
     check(points[: len(points) // 2], 3, problems=2)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+@pytest.mark.skipif(SIMULATOR, reason="Numba's simulator cannot synchronise blocks")
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_any_number_of_blocks(blocks, monkeypatch):
     monkeypatch.setattr(ward, "team_blocks", lambda groups: blocks)
