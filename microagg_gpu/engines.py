@@ -3,13 +3,13 @@
 import os
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array, is_numpy_array
 
 from .errors import InputError, Option, option
-from .kernels import ENGINES, Engine, engine_for, to_numpy
+from .kernels import ENGINES, Engine, cache, engine_for, engine_name, to_numpy
 
 
 def gpu_available() -> bool:
@@ -28,7 +28,16 @@ def simulated() -> bool:
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
-def choose(points: Any, device: str, engine: str | None = None) -> tuple[Any, Engine]:
+class Work(NamedTuple):
+    """What an engine is chosen for, if the user names none."""
+
+    name: str  # by which it is known whether its kernels are compiled
+    quick: bool  # whether the generic engine does it in a second or two
+
+
+def choose(
+    points: Any, device: str, engine: str | None = None, work: Work | None = None
+) -> tuple[Any, Engine]:
     """Bring an array to the device that the caller asked for, and choose the engine for it there.
 
     On the CPU it becomes a NumPy array, which the CPU engine works on; the generic engine, if
@@ -41,9 +50,34 @@ def choose(points: Any, device: str, engine: str | None = None) -> tuple[Any, En
         "auto" leaves it where it is.
     engine : {"generic", "cpu", "cuda"}, optional
         By default the fastest one for the array.
+    work : Work, optional
+        What it is for. To compile a method's kernels takes some 10 seconds, once. All engines
+        return the same, so quick work runs on the generic engine until somebody has compiled
+        them: larger work, or ``microagg warmup``.
     """
     placed = _moved(points, device, engine)
+    if engine is None and work is not None and is_numpy_array(placed):
+        engine = host_engine(work)
     return placed, engine_for(placed, engine)
+
+
+def host_engine(work: Work) -> str:
+    """The name of the engine for work on NumPy arrays."""
+    return "generic" if work.quick and not cache.is_ready(work.name) else "cpu"
+
+
+def nearest_work(n: int, m: int, d: int) -> Work:
+    """The search for the nearest of n records to each of m, of d variables.
+
+    The generic engine needs some 5 ns for each pair and variable.
+    """
+    return Work("nearest records", n * m * d <= 1e8)
+
+
+def set_compiled(engine: Engine, work: Work) -> None:
+    """Note that work is done: if by the CPU engine, its kernels are compiled now."""
+    if engine_name(engine) == "cpu":
+        cache.set_ready(work.name)
 
 
 def _moved(points: Any, device: str, engine: str | None) -> Any:

@@ -14,7 +14,7 @@ except ImportError as error:
 
 from . import InputError, microaggregate
 from .checks import is_whole, mapping, true_or_false
-from .kernels import engine_for
+from .engines import choose, nearest_work
 from .methods import check_names
 from .pipeline.grouping import check_method
 from .pipeline.problem import check_weights
@@ -152,5 +152,6 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         points = self._scaling.apply(X)
         if np.array_equal(points, self._points):
             return self.centroids_[self.labels_]
-        nearest = engine_for(points).nearest_records(self._points, points)[1]
+        work = nearest_work(len(self._points), *points.shape)
+        nearest = choose(points, "cpu", work=work)[1].nearest_records(self._points, points)[1]
         return self.centroids_[self.labels_[nearest]]

@@ -53,6 +53,14 @@ def empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _compiled_kernels() -> Iterator[None]:
+    """Let the CPU engine run small work too, whatever is compiled: tests are to test it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("microagg_gpu.kernels.cache.is_ready", lambda work: True)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _no_files_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Fail if tests left files in the checkout, or where temporary files go."""
     before = _files_of_the_checkout()

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__, stopping
-from . import check, compare, info, protect, report
+from . import check, compare, info, protect, report, warmup
 from .console import Command, safe_streams
 
 app = typer.Typer(
@@ -47,6 +47,7 @@ app.command(cls=Command, epilog=protect.EXAMPLES)(protect.protect)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.compare_methods)
 app.command(cls=Command, epilog=check.EXAMPLES)(check.check)
 app.command(cls=Command, epilog=report.EXAMPLES)(report.report)
+app.command()(warmup.warmup)
 app.command("methods")(info.list_methods)
 app.command()(info.info)
 

@@ -38,12 +38,12 @@ def info() -> None:
         table.add_row(name, _version(name))
     table.add_row("engines", ", ".join(usable_engines()))
     table.add_row("processor cores", str(os.cpu_count()))
-    table.add_row("threads", os.environ.get("NUMBA_NUM_THREADS", str(_cores())))
+    table.add_row("threads", os.environ.get("NUMBA_NUM_THREADS", str(cores())))
     table.add_row("GPU", _gpus() if gpu_available() else "none found")
     stdout().print(table)
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores that this process may use, which are the threads that Numba takes."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

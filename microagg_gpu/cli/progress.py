@@ -16,6 +16,7 @@ from rich.progress import (
 )
 
 from .. import stopping
+from ..kernels import compiling
 
 Tell = Callable[..., None]  # with the fraction done, and while refining the loss
 
@@ -25,6 +26,8 @@ class Phases:
 
     def __init__(self, bar: Progress | None) -> None:
         self._bar = bar
+        self._hidden: list[TaskID] = []
+        self._compiling: TaskID | None = None
 
     @contextmanager
     def __call__(self, what: str) -> Iterator[Tell | None]:
@@ -42,6 +45,19 @@ class Phases:
         yield tell
         stopping.check()
         self._move(task, 1.0)
+
+    def compiling(self, begins: bool) -> None:
+        """Show that kernels are compiled instead of what waits for them, whose bar stands still."""
+        if self._bar is None:
+            return
+        if begins:
+            self._hidden = [task.id for task in self._bar.tasks if task.visible]
+            self._compiling = self._bar.add_task("compiling, once", total=None)
+        elif self._compiling is not None:
+            self._bar.remove_task(self._compiling)
+            self._compiling = None
+        for task in self._hidden:
+            self._bar.update(task, visible=not begins)
 
     def close(self) -> None:
         """Take the bars off the terminal, before results are printed there."""
@@ -65,4 +81,6 @@ def phases() -> Iterator[Phases]:
         TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         console=console, transient=True,
     ) as bar:  # fmt: skip
-        yield Phases(bar)
+        shown = Phases(bar)
+        with compiling.watched(shown.compiling):
+            yield shown

@@ -4,10 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none, known_keywords, whole_number
+from ..engines import choose
 from ..errors import InputError
 from ..kernels.arguments import PrimalDual
 from ..kernels.protocol import Progress
-from .checks import as_matrix, host_engine
+from .checks import as_matrix
 from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
@@ -108,7 +109,7 @@ def _variables(matrix: np.ndarray, k: int) -> float:
     total = 0.0
     for column in matrix.T:
         ranked = np.sort(column)
-        sizes = host_engine().optimal_sizes(ranked[:, np.newaxis], k)[0]
+        sizes = choose(matrix, "cpu")[1].optimal_sizes(ranked[:, np.newaxis], k)[0]
         found = sse(ranked, np.repeat(np.arange(len(sizes)), sizes))
         off = 192 * k**2 * np.abs(ranked).max() * (ranked[-1] - ranked[0]) + 3 * len(ranked) * found
         total += max(0.0, found - EPS * float(off))
@@ -124,7 +125,7 @@ class Relaxation:
     """
 
     def __init__(self, points: np.ndarray, k: int) -> None:
-        engine = host_engine()
+        engine = choose(points, "cpu")[1]
         self.loops = engine.PairLoops(points)
         self.k, self.n = k, (n := len(points))
         squares, records = engine.neighbours(self.loops.points, min(2 * k, n - 1))

@@ -5,12 +5,6 @@ from numpy.typing import ArrayLike
 
 from ..checks import as_floats
 from ..errors import InputError
-from ..kernels import Engine, engine_for
-
-
-def host_engine() -> Engine:
-    """The engine of the measures, whose arrays are NumPy's."""
-    return engine_for(np.empty(0))
 
 
 def as_numbers(data: ArrayLike, name: str) -> np.ndarray:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none, known_keywords
+from ..engines import choose, nearest_work, set_compiled
 from ..errors import InputError
 from ..kernels.protocol import Progress
-from .checks import as_scale, host_engine
+from .checks import as_scale
 from .spread import deviations, standard_scale, varies
 from .utility import as_pair
 
@@ -98,6 +99,8 @@ def record_linkage(
     # Rows are numbered in order, so the rows of a stratum are consecutive.
     first, member = distinct_rows(np.column_stack([seen, after]))
     stops = np.cumsum(np.bincount(seen[first]))
+    work = nearest_work(n, len(first), before.shape[1])
+    engine = choose(before, "cpu", work=work)[1]
     hits, done, start = 0.0, 0, 0
     for records in _runs(np.argsort(seen, kind="stable"), seen):
         size, stop = len(records), int(stops[seen[records[0]]])
@@ -111,12 +114,13 @@ def record_linkage(
             hits += 1.0
         else:
             points, asked = before[np.ix_(records, known)], after[np.ix_(first[start:stop], known)]
-            squares, _, ties = host_engine().nearest_records(points, asked, progress=part)
+            squares, _, ties = engine.nearest_records(points, asked, progress=part)
             row = member[records] - start
             own = _squares(points, asked[row])
             hits += float(np.sum((own == squares[row]) / ties[row]))
         done, start = done + size, stop
         part(1.0)
+    set_compiled(engine, work)
     return Linkage(hits / n, len(first) / n)
 
 

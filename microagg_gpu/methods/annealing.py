@@ -20,7 +20,6 @@ Each sweep divides the groups into other regions, by random halvings, and anneal
 itself: on all cores, in the cache, and with the same result whatever the number of cores.
 """
 
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -30,6 +29,7 @@ from array_api_compat import array_namespace, device
 from ..data.labels import numbered
 from ..kernels import to_numpy
 from ..kernels.arguments import Partition, Sweep
+from ..kernels.compiling import clock
 from ..kernels.protocol import Engine, Watch
 from .common import take_records
 from .mdav import mdav
@@ -120,7 +120,7 @@ class _Budget:
     """What a refinement may take: seconds, or steps for each record."""
 
     def __init__(self, seconds: float | None, steps: int | None) -> None:
-        self._begun = self._last = time.perf_counter()
+        self._begun = self._last = clock()
         self._seconds = None if steps is not None else seconds
         self.most = steps if steps is not None else PLENTY if seconds else 0
         self._taken = 0.0
@@ -130,13 +130,13 @@ class _Budget:
         """The share that is used up."""
         if self.most == 0:
             return 1.0
-        late = (time.perf_counter() - self._begun) / self._seconds if self._seconds else 0.0
+        late = (clock() - self._begun) / self._seconds if self._seconds else 0.0
         return max(late, self._taken / self.most)
 
     def spend(self, overhead: float) -> None:
         """Count a sweep; make the next one as long as there is time for, if time is counted."""
         self._taken += self.sweep
-        now = time.perf_counter()
+        now = clock()
         if self._seconds:
             aim = max(self._seconds / _SWEEPS, 5 * overhead, 0.01)
             longer = min(4.0, max(0.25, aim / (now - self._last)))
@@ -166,10 +166,10 @@ class _Search:
 
     def sweep(self, labels: np.ndarray, heat: float, steps: float) -> tuple[np.ndarray, float]:
         """New labels and their SSE after some steps for each record at one temperature."""
-        begun = time.perf_counter()
+        begun = clock()
         groups, starts = self._regions(labels)
         new = labels.copy()
-        self.overhead = time.perf_counter() - begun
+        self.overhead = clock() - begun
         seed = np.uint64(self._random.integers(2**63))
         sweep = Sweep(groups, starts, heat * self._heat, steps, seed)
         value = self._anneal(self._values, self._near, new, self._k, sweep)
@@ -235,10 +235,10 @@ def _descend(
     """
     labels, groups = labels.copy(), _Groups(values, labels, k)
     records = np.arange(len(labels))
-    before, end = np.inf, time.perf_counter() + late
+    before, end = np.inf, clock() + late
     while (value := float(groups.within.sum())) < before:
         before, kept = value, labels.copy()
-        if time.perf_counter() > end:
+        if clock() > end:
             break
         rise, group, other = engine.best_moves(
             points,

@@ -1,6 +1,5 @@
 """The least loss within a time: constructive methods, paths, and refinement of what they find."""
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from ..checks import number, whole_number
 from ..data.labels import numbered
 from ..kernels import to_numpy
+from ..kernels.compiling import clock
 from ..kernels.protocol import Engine, Progress
 from .annealing import refine, sum_of_squares
 from .extremes import centroid
@@ -70,10 +70,10 @@ def best(
         if found_by is not None:
             found_by.append("optimal")
         return optimal(points, k, engine=engine)
-    begun = time.perf_counter()
+    begun = clock()
 
     def gone() -> float:
-        return (time.perf_counter() - begun) / seconds
+        return (clock() - begun) / seconds
 
     values = to_numpy(points)
     n = len(values)

@@ -60,11 +60,9 @@ def compare_methods(
 
     for problem, given in zip(problems, settings, strict=True):
         for method, options in runs:
+            here = replace(given, method=method, options=options)
             with on_device(problem.points):
-                result = protect(
-                    problem, replace(given, method=method, options=options),
-                    lambda f: part(0.7 * f),
-                )  # fmt: skip
+                result = protect(problem.chosen_for(here), here, lambda f: part(0.7 * f))
             groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
             rows.append(
                 {

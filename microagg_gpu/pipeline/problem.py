@@ -1,7 +1,7 @@
 """From a table to proven groups: scale, divide into cells, group each, prove, measure the loss."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,11 @@ from ..checks import as_floats
 from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
 from ..data.scaling import Scaling, refuse_large, standard_scaling, unscaled
 from ..data.strata import Cells, divide, merge
-from ..engines import check_engine, choose, on_device
+from ..engines import Work, check_engine, choose, on_device, set_compiled
 from ..errors import InputError, option, shown, too_few_records
 from ..kernels import Engine, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
+from ..methods.registry import METHODS, work_of
 from ..settings import Settings, Weights
 
 
@@ -56,6 +57,16 @@ class Problem:
         """The engine chosen for the points."""
         return engine_named(self.engine_name)
 
+    def chosen_for(self, settings: Settings) -> "Problem":
+        """The problem with the engine for other settings, of the same records and device."""
+        work = _work(self.table, self.cells, settings)
+        engine = choose(self.points, "auto", settings.engine, work)[1]
+        return replace(self, engine_name=engine_name(engine))
+
+    def done(self, settings: Settings) -> None:
+        """Note that a method has run: its kernels are compiled."""
+        set_compiled(self.engine, _work(self.table, self.cells, settings))
+
     @property
     def sampling(self) -> np.ndarray | None:
         """Sampling weights of the records that are published."""
@@ -84,7 +95,8 @@ def prepare(table: Table, settings: Settings) -> Problem:
     cells = divide(table, values, k, settings.missing, settings.small_strata)
     every = len(cells.kept) == len(values)
     records = table.values if every else take_records(table.values, cells.kept)
-    placed, engine = choose(records, settings.device or "auto", settings.engine)
+    work = _work(table, cells, settings)
+    placed, engine = choose(records, settings.device or "auto", settings.engine, work)
     if settings.precision == "single" and engine_name(engine) == "cpu":
         raise InputError(
             option("precision", "single"),
@@ -102,6 +114,19 @@ def prepare(table: Table, settings: Settings) -> Problem:
     scale = np.where(table.kinds == NOMINAL, np.sqrt(weights), scaling.scale)
     kept = values if every else values[cells.kept]
     return Problem(table, k, cells, kept, points, scaling, scale, engine_name(engine))
+
+
+def _work(table: Table, cells: Cells, settings: Settings) -> Work:
+    """What the engine is for. Refinement is always worth compiling for, and single precision is
+    for a GPU.
+    """
+    name = settings.method if settings.method in METHODS else "mdav"  # which is refused later
+    work = work_of(name, settings.options, cells.sizes, len(table.names))
+    refined = settings.refine is not None or settings.refine_steps is not None
+    return Work(
+        " ".join([work.name, *["of categories"] * table.mixed, *["refined"] * refined]),
+        work.quick and not refined and settings.precision == "double",
+    )
 
 
 def fitting_k(k: int, n: int) -> int:

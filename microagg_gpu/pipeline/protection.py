@@ -1,12 +1,12 @@
 """From prepared records to a result: group, refine, prove, publish, measure."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
 
 from ..data.columns import NUMBER
 from ..engines import device_name
+from ..kernels.compiling import clock
 from ..kernels.protocol import Progress, Watch
 from ..measures import information_loss
 from ..settings import Settings
@@ -38,7 +38,7 @@ def protect(
         Where refinement starts; no method is run then.
     """
     table, cells = problem.table, problem.cells
-    begun = time.perf_counter()
+    begun = clock()
     found_by: list[str] = []
     labels = groups
     if labels is None:
@@ -48,7 +48,8 @@ def protect(
         better = improve(problem, labels, settings, watch)
         before, labels = information_loss(problem.filled, labels), better.labels
         refined = Refinement(before, settings.refine, settings.refine_steps, better.stopped)
-    seconds = time.perf_counter() - begun
+    seconds = clock() - begun
+    problem.done(settings)
     parts = prove(problem, labels)
     proven = parts[0].labels if labels.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
     published, exact = publish(problem, parts, settings.aggregate, settings.keep_integers)
