@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 from numba.core import event, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
@@ -66,9 +66,18 @@ event.register("numba:compile", _Listener())
 
 
 def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a kernel when it is called. It divides as NumPy does: checks for 0 would be code."""
+
     def decorate(kernel: Callable[..., Any]) -> Any:
-        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, **options)(kernel)
+        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, error_model="numpy", **options)(kernel)
         dispatcher._cache = KernelCache(kernel)
+        usual = dispatcher.get_call_template
+
+        def call_template(args: Any, kws: Any) -> Any:
+            """Take the number 0 as any int64: else Numba compiles a kernel for it apart."""
+            return usual(tuple(map(types.unliteral, args)), kws)
+
+        dispatcher.get_call_template = call_template
         return dispatcher
 
     return decorate

@@ -153,7 +153,7 @@ def test_labels_do_not_depend_on_threads(threads):
         "from microagg_gpu import microaggregate\n"
         "x = np.random.default_rng(0).normal(size=(2000, 3))\n"
         "for method in ('mdav', 'mst', 'kward'):\n"
-        "    r = microaggregate(x, 3, method)\n"
+        "    r = microaggregate(x, 3, method, engine='cpu')\n"
         "    g = microaggregate(x, 3, method, engine='generic')\n"
         "    assert r.engine == 'cpu' and (r.labels == g.labels).all(), method\n"
         "r = microaggregate(x[:, 0], 3, 'genetic', generations=5)\n"

@@ -1,0 +1,218 @@
+"""Compiled kernels: never stale, never an error, not without end; and what they are worth."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microagg_gpu import microaggregate
+from microagg_gpu.kernels import cache, compiling
+from microagg_gpu.kernels.cache import is_ready  # the real one, which conftest.py replaces
+from microagg_gpu.kernels.cpu import sums
+from microagg_gpu.kernels.cpu.compiled import KernelCache, entry
+from microagg_gpu.methods.annealing import _Budget
+from microagg_gpu.methods.registry import METHODS, work_of
+
+KERNELS = Path(cache.__file__).parent
+DATA = np.random.default_rng(0).normal(size=(60, 3))
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """A copy of the kernels, importable by itself."""
+    return shutil.copytree(
+        KERNELS, tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__", "cuda")
+    )
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Two folders for kernels, of which the first is the one to use."""
+    places = tmp_path / "a" / "key", tmp_path / "b" / "key"
+    monkeypatch.setattr(cache, "folders", lambda: places)
+    monkeypatch.setattr(cache, "_ready", set())
+    return places
+
+
+def key_of(sources: Path) -> str:
+    spec = importlib.util.spec_from_file_location("cache_of_a_copy", sources / "cache.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.key()
+
+
+@pytest.mark.parametrize(
+    "name", ["cpu/sums.py", "cpu/compiled.py", "generic/annealing.py", "protocol.py"]
+)
+def test_the_key_changes_with_every_source_that_can_take_part(sources, name):
+    before = key_of(sources)
+    assert before == key_of(sources)
+    with open(sources / name, "a") as file:
+        file.write("\n")
+    assert key_of(sources) != before
+
+
+def test_a_kernel_is_not_stale_after_a_change_of_what_it_calls_in_another_file(sources):
+    code = (
+        "import numpy as np; from kernels.cpu.genetic import _between\n"
+        "print(_between(np.array([[0.0], [3.0]]), np.array([[0, 1]]), 0))"
+    )
+    environment = {
+        **os.environ, "PYTHONPATH": str(sources.parent),
+        "NUMBA_CACHE_DIR": str(sources.parent / "cache"),
+    }  # fmt: skip
+
+    def run() -> str:
+        command = [sys.executable, "-P", "-c", code]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    assert run() == "9.0"
+    called = sources / "cpu" / "sums.py"
+    called.write_text(called.read_text().replace("    s = a + b\n", "    s = a + b + 1.0\n"))
+    assert run() != "9.0"
+
+
+def test_what_cannot_be_written_goes_to_the_next_folder(folders, tmp_path):
+    (tmp_path / "a").write_text("a file, in which no folder can be")
+    cache.save("x", b"1")
+    assert list(cache.load("x")) == [b"1"]
+    assert [path.name for path in folders[1].iterdir()] == ["x"]
+
+
+def test_without_any_folder_nothing_is_kept_and_nothing_fails(folders, tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_text("")
+    cache.save("x", b"1")
+    assert list(cache.load("x")) == []
+    kernel = sums._add_rows.py_func
+    fresh = KernelCache(kernel)
+    compiled = next(iter(_compiled().overloads.values()))
+    fresh.save_overload(compiled.signature, compiled)
+    assert fresh.load_overload(compiled.signature, sums._add_rows.targetctx) is None
+
+
+def _compiled():
+    sums.sum_rows(DATA)
+    return sums._add_rows
+
+
+def test_a_broken_file_is_compiled_again(folders):
+    kernel, compiled = (
+        KernelCache(sums._add_rows.py_func),
+        next(iter(_compiled().overloads.values())),
+    )
+    context = sums._add_rows.targetctx
+    kernel.save_overload(compiled.signature, compiled)
+    assert kernel.load_overload(compiled.signature, context) is not None
+    (file,) = folders[0].iterdir()
+    file.write_bytes(b"no kernel")
+    assert kernel.load_overload(compiled.signature, context) is None
+
+
+def test_folders_of_other_keys_do_not_pile_up(folders):
+    for i in range(20):
+        old = folders[0].parent / f"old{i:02d}"
+        old.mkdir(parents=True)
+        os.utime(old, (i, i))
+    cache.save("x", b"")
+    left = sorted(path.name for path in folders[0].parent.iterdir())
+    assert left == ["key", *(f"old{i}" for i in range(20 - cache._KEPT, 20))]
+
+
+def test_work_is_ready_if_it_was_done_or_if_everything_was(folders, monkeypatch):
+    monkeypatch.setattr(cache, "is_ready", is_ready)
+    assert not is_ready("mdav")
+    cache.set_ready("mdav")
+    cache._ready.clear()  # as in another process
+    assert is_ready("mdav")
+    assert not is_ready("vmdav")
+    cache.set_ready(cache.EVERYTHING)
+    assert is_ready("vmdav")
+
+
+@pytest.fixture
+def ready(monkeypatch):
+    """Work whose kernels are compiled: none at first."""
+    done = set()
+    monkeypatch.setattr(cache, "is_ready", done.__contains__)
+    monkeypatch.setattr(cache, "set_ready", done.add)
+    return done
+
+
+def test_small_work_runs_on_the_generic_engine_until_its_kernels_are_compiled(ready):
+    before = microaggregate(DATA, 3, "mst", split="centroid")
+    assert before.engine == before.provenance.engine == "generic"
+    assert ready == set()
+    named = microaggregate(DATA, 3, "mst", split="centroid", engine="cpu")
+    assert named.engine == "cpu"
+    assert ready == {"mst split=centroid"}
+    after = microaggregate(DATA, 3, "mst", split="centroid")
+    assert after.engine == "cpu"
+    assert before.labels.tolist() == named.labels.tolist() == after.labels.tolist()
+    assert microaggregate(DATA, 3, "mst").engine == "generic"
+
+
+def test_linkage_runs_on_the_generic_engine_until_its_kernels_are_compiled(ready):
+    result = microaggregate(DATA, 3, engine="cpu")
+    ready.clear()
+    first = result.linkage()
+    assert ready == set()
+    ready.add("nearest records")
+    assert result.linkage() == first
+
+
+def test_refinement_is_compiled_for(ready):
+    assert microaggregate(DATA, 3, refine_steps=1).engine == "cpu"
+
+
+def test_what_is_quick_depends_on_records_strata_variables_and_options():
+    most = METHODS["mdav"].quick
+    assert work_of("mdav", {}, [most], 8).quick
+    assert not work_of("mdav", {}, [most + 1], 8).quick
+    assert not work_of("mdav", {}, [most], 9).quick
+    assert work_of("mdav", {}, [most // 2] * 4, 2).quick
+    assert not work_of("best", {}, [10], 2).quick
+    assert not work_of("genetic", {"generations": 10**6}, [100], 2).quick
+    assert not work_of("projection", {"inner": "kward"}, [METHODS["kward"].quick + 1], 2).quick
+    assert work_of("path", {"order": "x/\0y", "a": []}, [10], 1).name == "path of one variable"
+
+
+def test_the_clock_stands_still_while_kernels_are_compiled(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(compiling, "perf_counter", lambda: now[0])
+    budget = _Budget(10.0, None)
+    begun = compiling.clock()
+    told = []
+    with compiling.watched(told.append):
+        compiling.begin()
+        now[0] += 5.0
+        compiling.begin()  # for the one before
+        now[0] += 30.0
+        compiling.end()
+        assert compiling.clock() == begun
+        now[0] += 1.0
+        compiling.end()
+    assert compiling.clock() == pytest.approx(begun)
+    assert told == [True, False]
+    now[0] += 2.5
+    assert budget.gone() == pytest.approx(0.25)
+
+
+def test_a_kernel_that_is_compiled_stops_the_clock(folders):
+    told = []
+
+    @entry()
+    def successor(x):
+        return x + 1
+
+    with compiling.watched(told.append):
+        assert successor(1) == 2
+    assert told == [True, False]
+    assert len(list(folders[0].iterdir())) == 1
