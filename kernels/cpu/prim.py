@@ -94,7 +94,7 @@ def _steps(points, vertex, found, stop, threads, outside, edges, lengths):
     return vertex
 
 
-@entry(parallel=True)
+@inner(parallel=True)
 def _offer_threaded(points, vertex, blocks, threads, outside):
     for t in prange(threads):
         start, stop = blocks * t // threads, blocks * (t + 1) // threads

@@ -28,12 +28,14 @@ RUNS: dict[str, tuple[int, int, str, dict[str, Any]]] = {
     "lower bound": (1500, 8, "projection", {}),
     "path": (1500, 8, "path", {}),
     "mst of many variables": (3000, 40, "mst", {}),
-    "mdav of many records": (160_000, 8, "mdav", {"k": 300}),
+    "mdav of many records": (153_000, 8, "mdav", {}),
     "risk": (10_000, 8, "projection", {}),
     "categories": (1500, 8, "mdav", {"nominal": 0, "ordinal": 1}),
     "vmdav": (1500, 8, "vmdav", {}),
     "diameter": (1500, 8, "diameter", {}),
-    "genetic": (3000, 8, "genetic", {}),
+    "large groups": (1500, 8, "mdav", {"k": 300}),
+    "genetic": (1500, 8, "genetic", {"order": "curve", "generations": 2}),
+    "genetic of many records": (20_000, 8, "genetic", {"order": "curve", "generations": 2}),
     "tsp": (60, 8, "tsp", {}),
 }
 
