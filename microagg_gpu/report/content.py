@@ -50,6 +50,8 @@ def describe(
     alternatives: Sequence[dict[str, Any]] | None = None,
     loss: float | None = None,
     link: Linkage | None = None,
+    verdict: Mapping[str, Any] | None = None,
+    rounding: Sequence[Mapping[str, Any]] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return all measures of protected data, ready for `json.dumps` and for `page`.
@@ -84,6 +86,10 @@ def describe(
     loss, link : float, Linkage, optional
         Loss and linkage of numeric and categorical variables together, if there are categories.
         The default is those of the numeric variables.
+    verdict : dict, optional
+        Whether k holds over all published columns, as `Verdict.as_dict` says it.
+    rounding : sequence of dict, optional
+        What rounding did to totals: "name", "decimals", "total" and "change".
     progress : callable, optional
         Called with the fraction done.
 
@@ -126,6 +132,7 @@ def describe(
     weight = None if sampling_weight is None else _weight(sampling_weight, n)
     rows = variables(before, after, names, strata=strata, sums=sums, weight=weight)
     content = {
+        "verdict": None if verdict is None else mapping("verdict", verdict),
         "records": n,
         "variables": p,
         "k": k,
@@ -157,6 +164,7 @@ def describe(
         "group_sizes": _sizes(all_sizes),
         "categories": compared,
         "provenance": {str(key): _text(value) for key, value in provenance.items()},
+        "rounding": [mapping("rounding", change) for change in as_list(rounding)],
         "alternatives": alternatives,
     }
     plain = _plain(content)
