@@ -1,9 +1,10 @@
 """Correctly rounded sums, as in the generic engine: carried as a pair high + low (Knuth)."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import prange
+from numba import get_num_threads
 
 from ..generic.arrays import to_numpy
 from .compiled import entry, inner
@@ -35,7 +36,13 @@ def sum_rows(rows: np.ndarray) -> np.ndarray:
     if rows.size < _MANY:
         _add_rows(total, 0, rows, 0, m)
         return total[0]
-    _add_parts(total, rows)
+
+    def add_part(part: int) -> None:
+        _add_rows(total, part, rows, part * m // _PARTS, (part + 1) * m // _PARTS)
+
+    # Python's threads, since a parallel kernel would be another one to compile.
+    with ThreadPoolExecutor(get_num_threads()) as threads:
+        tuple(threads.map(add_part, range(_PARTS)))
     for part in range(_PARTS):
         _add_rows(total, _PARTS, total[part], 0, 2)
     return total[_PARTS]
@@ -47,13 +54,6 @@ def _add_rows(total, part, rows, start, stop):
         for j in range(rows.shape[1]):
             s, error = two_sum(total[part, 0, j], rows[i, j])
             total[part, 0, j], total[part, 1, j] = two_sum(s, error + total[part, 1, j])
-
-
-@entry(parallel=True)
-def _add_parts(total, rows):
-    for part in prange(_PARTS):
-        m = len(rows)
-        _add_rows(total, part, rows, part * m // _PARTS, (part + 1) * m // _PARTS)
 
 
 @inner()
