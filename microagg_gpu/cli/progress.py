@@ -52,12 +52,12 @@ class Phases:
             return
         if begins:
             self._hidden = [task.id for task in self._bar.tasks if task.visible]
-            self._compiling = self._bar.add_task("compiling, once", total=None)
-        elif self._compiling is not None:
-            self._bar.remove_task(self._compiling)
-            self._compiling = None
+            if self._compiling is None:
+                self._compiling = self._bar.add_task("compiling, once", total=None)
         for task in self._hidden:
             self._bar.update(task, visible=not begins)
+        if self._compiling is not None:
+            self._bar.update(self._compiling, visible=begins)
 
     def close(self) -> None:
         """Take the bars off the terminal, before results are printed there."""
