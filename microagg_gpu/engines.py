@@ -1,6 +1,7 @@
 """Array library and device: detect, choose, move."""
 
 import os
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -32,7 +33,8 @@ class Work(NamedTuple):
     """What an engine is chosen for, if the user names none."""
 
     name: str  # by which it is known whether its kernels are compiled
-    quick: bool  # whether the generic engine does it in a second or two
+    seconds: float  # that the generic engine needs, about
+    runs: int = 1  # that are to come, of this work and of other
 
 
 def choose(
@@ -51,9 +53,8 @@ def choose(
     engine : {"generic", "cpu", "cuda"}, optional
         By default the fastest one for the array.
     work : Work, optional
-        What it is for. To compile a method's kernels takes some 10 seconds, once. All engines
-        return the same, so quick work runs on the generic engine until somebody has compiled
-        them: larger work, or ``microagg warmup``.
+        What it is for. All engines return the same, so work that the generic engine has done
+        before the CPU engine could begin is left to it.
     """
     placed = _moved(points, device, engine)
     if engine is None and work is not None and is_numpy_array(placed):
@@ -62,8 +63,16 @@ def choose(
 
 
 def host_engine(work: Work) -> str:
-    """The name of the engine for work on NumPy arrays."""
-    return "generic" if work.quick and not cache.is_ready(work.name) else "cpu"
+    """The name of the engine for work on NumPy arrays.
+
+    To compile the kernels of a method takes 5 to 25 seconds, once: larger work causes it, or
+    ``microagg warmup``. To load Numba and compiled kernels takes half a second in each process.
+    """
+    if not cache.is_ready(work.name):
+        wait = 2.0
+    else:
+        wait = 0.0 if "numba" in sys.modules else 0.5 / work.runs
+    return "generic" if work.seconds <= wait else "cpu"
 
 
 def nearest_work(n: int, m: int, d: int) -> Work:
@@ -71,7 +80,7 @@ def nearest_work(n: int, m: int, d: int) -> Work:
 
     The generic engine needs some 5 ns for each pair and variable.
     """
-    return Work("nearest records", n * m * d <= 1e8)
+    return Work("nearest records", 5e-9 * n * m * d)
 
 
 def set_compiled(engine: Engine, work: Work) -> None:

@@ -62,7 +62,8 @@ def compare_methods(
         for method, options in runs:
             here = replace(given, method=method, options=options)
             with on_device(problem.points):
-                result = protect(problem.chosen_for(here), here, lambda f: part(0.7 * f))
+                chosen = problem.chosen_for(here, len(problems) * len(runs))
+                result = protect(chosen, here, lambda f: part(0.7 * f))
             groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
             rows.append(
                 {

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,9 @@ class Problem:
         """The engine chosen for the points."""
         return engine_named(self.engine_name)
 
-    def chosen_for(self, settings: Settings) -> "Problem":
-        """The problem with the engine for other settings, of the same records and device."""
-        work = _work(self.table, self.cells, settings)
+    def chosen_for(self, settings: Settings, runs: int) -> "Problem":
+        """The problem with the engine for other settings, one of some runs of these records."""
+        work = _work(self.table, self.cells, settings)._replace(runs=runs)
         engine = choose(self.points, "auto", settings.engine, work)[1]
         return replace(self, engine_name=engine_name(engine))
 
@@ -117,16 +118,17 @@ def prepare(table: Table, settings: Settings) -> Problem:
 
 
 def _work(table: Table, cells: Cells, settings: Settings) -> Work:
-    """What the engine is for. Refinement is always worth compiling for, and single precision is
-    for a GPU.
+    """What the engine is for.
+
+    Refinement is always worth compiling for, and single precision is for a GPU.
     """
     name = settings.method if settings.method in METHODS else "mdav"  # which is refused later
     work = work_of(name, settings.options, cells.sizes, len(table.names))
     refined = settings.refine is not None or settings.refine_steps is not None
-    return Work(
-        " ".join([work.name, *["of categories"] * table.mixed, *["refined"] * refined]),
-        work.quick and not refined and settings.precision == "double",
-    )
+    words = [work.name, *["of categories"] * table.mixed, *["refined"] * refined]
+    if refined or settings.precision != "double":
+        return Work(" ".join(words), inf)
+    return Work(" ".join(words), work.seconds)
 
 
 def fitting_k(k: int, n: int) -> int:

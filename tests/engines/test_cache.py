@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from microagg_gpu import microaggregate
+from microagg_gpu.engines import Work, host_engine
 from microagg_gpu.kernels import cache, compiling
 from microagg_gpu.kernels.cache import is_ready  # the real one, which conftest.py replaces
 from microagg_gpu.kernels.cpu import sums
@@ -172,16 +173,27 @@ def test_refinement_is_compiled_for(ready):
     assert microaggregate(DATA, 3, refine_steps=1).engine == "cpu"
 
 
-def test_what_is_quick_depends_on_records_strata_variables_and_options():
+def test_what_the_generic_engine_needs_depends_on_records_strata_variables_and_options():
+    def seconds(method, sizes, d=8, **options):
+        return work_of(method, options, sizes, d).seconds
+
     most = METHODS["mdav"].quick
-    assert work_of("mdav", {}, [most], 8).quick
-    assert not work_of("mdav", {}, [most + 1], 8).quick
-    assert not work_of("mdav", {}, [most], 9).quick
-    assert work_of("mdav", {}, [most // 2] * 4, 2).quick
-    assert not work_of("best", {}, [10], 2).quick
-    assert not work_of("genetic", {"generations": 10**6}, [100], 2).quick
-    assert not work_of("projection", {"inner": "kward"}, [METHODS["kward"].quick + 1], 2).quick
+    assert seconds("mdav", [most]) == seconds("mdav", [most], 1) == 2.0
+    assert seconds("mdav", [most], 16) == pytest.approx(4.0)
+    assert seconds("mdav", [most // 2] * 4) == pytest.approx(2.0)
+    assert seconds("best", [10]) == seconds("genetic", [100], generations=10**6) == np.inf
+    assert seconds("projection", [METHODS["kward"].quick], inner="kward") == 2.0
     assert work_of("path", {"order": "x/\0y", "a": []}, [10], 1).name == "path of one variable"
+
+
+def test_a_process_loads_compiled_kernels_only_for_work_that_is_worth_it(ready, monkeypatch):
+    ready.add("some")
+    assert host_engine(Work("some", 0.1)) == "cpu"  # Numba is loaded
+    monkeypatch.delitem(sys.modules, "numba")
+    assert host_engine(Work("some", 0.1)) == "generic"
+    assert host_engine(Work("some", 1.0)) == host_engine(Work("some", 0.1, runs=20)) == "cpu"
+    assert host_engine(Work("other", 1.0)) == "generic"
+    assert host_engine(Work("other", 3.0)) == "cpu"
 
 
 def test_the_clock_stands_still_while_kernels_are_compiled(monkeypatch):
