@@ -17,7 +17,7 @@ from rich.progress import (
 
 from .. import stopping
 
-Tell = Callable[..., None]  # with the fraction done, and while refining the loss
+Tell = Callable[..., None]  # with the fraction done, and the loss so far or what is running
 
 
 class Phases:
@@ -35,8 +35,12 @@ class Phases:
             return
         task = self._bar.add_task(what, total=None)
 
-        def tell(fraction: float, loss: float | None = None) -> None:
-            text = what if loss is None else f"{what}, loss {loss:.4f} %"
+        def tell(fraction: float, more: float | str | None = None) -> None:
+            text = what
+            if isinstance(more, str):
+                text = f"{what}: {more}"
+            elif more is not None:
+                text = f"{what}, loss {more:.4f} %"
             self._move(task, fraction, text)
 
         yield tell

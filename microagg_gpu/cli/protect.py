@@ -28,27 +28,39 @@ from .parsing import method_options, rounding, split, variable_weights
 from .progress import Phases, phases
 from .writing import check_targets, readable, write_report
 
-EXAMPLES = """Examples:
-
-    `microagg protect companies.csv -k 5 --columns turnover,staff -o protected.csv`
-    protects two columns; the others, such as identifiers, are copied as they are.
-
-    `microagg protect companies.parquet -k 5 --columns turnover,staff --by region,size --weight w
-    --drop id --keep-integers -o out.parquet --report report.html` groups within strata, publishes
-    weighted means, leaves out the identifier and reports.
-
-    `microagg protect people.csv -k 3 --columns income --ordinal 'education=none<school<university'
-    --nominal branch --missing pattern -o out.csv` protects numbers and categories together.
-
-    `microagg protect companies.csv -k 5 --method best --option seconds=120 --bound -o out.csv`
-    searches for two minutes for the least loss and computes a lower bound on it;
-    `--refine 30` spends 30 seconds on the groups of any method.
-
-    `microagg protect companies.csv -k 3 --method vmdav --option gamma=0.5 -o out.csv
-    --plot groups.png` uses another method, with an option, and draws the groups.
-
-    `microagg protect survey/*.parquet -k 5 --columns turnover,staff -o protected/ --workers 4`
-    protects the records of many files together; with `--scheduler tcp://...` on many machines."""
+EXAMPLES = (
+    (
+        "Protect two columns; the others are copied as they are:",
+        "microagg protect companies.csv -k 5 --columns turnover,staff -o protected.csv",
+    ),
+    (
+        "Group within strata, publish weighted means and mean weights, leave out the "
+        "identifier, report:",
+        "microagg protect companies.parquet -k 5 --columns turnover,staff --by region,size "
+        "--weight w --average-weight --drop id -o protected.parquet --report report.html",
+    ),
+    (
+        "Protect numbers and categories together:",
+        "microagg protect people.csv -k 3 --columns income --ordinal "
+        "'education=none<school<university' --nominal branch --missing pattern -o "
+        "protected.csv",
+    ),
+    (
+        "Search for two minutes for the least loss, and compute a lower bound on it:",
+        "microagg protect companies.csv -k 5 --columns turnover,staff --method best --option "
+        "seconds=120 --bound -o protected.csv",
+    ),
+    (
+        "Use another method with an option, refine its groups for 30 seconds, draw them:",
+        "microagg protect companies.csv -k 3 --columns turnover,staff --method vmdav --option"
+        " gamma=0.5 --refine 30 -o protected.csv --plot groups.png",
+    ),
+    (
+        "Protect the records of many files together, on four processes (`--scheduler "
+        "tcp://...`: on many machines):",
+        "microagg protect survey/*.parquet -k 5 --columns turnover,staff -o protected/ --workers 4",
+    ),
+)
 
 
 def protect(

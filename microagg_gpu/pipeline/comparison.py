@@ -1,6 +1,6 @@
 """compare(): methods on the same data, and what each loses and risks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -19,10 +19,22 @@ from .grouping import check_method
 from .problem import Problem, prepare
 from .protection import protect
 from .provenance import named
+from .result import Result
 
 
 class Comparison(list):
-    """Rows: ``k``, ``method``, ``loss``, ``risk``, ``groups``, ``largest``, ``seconds``."""
+    """Rows: ``k``, ``method``, ``loss``, ``risk``, ``groups``, ``largest``, ``seconds``.
+
+    Attributes
+    ----------
+    best : dict
+        Of each k the method that lost least, and its options.
+    stopped : str
+        What Ctrl-C left out; empty if all was done.
+    """
+
+    best: dict[int, tuple[str, dict[str, Any]]]
+    stopped: str = ""
 
     def __str__(self) -> str:
         lines = [
@@ -41,44 +53,77 @@ def compare_methods(
     problems: list[Problem],
     settings: list[Settings],
     runs: list[tuple[str, dict[str, Any]]],
-    progress: Progress | None,
+    progress: Progress | None = None,
+    watch: Callable[[float, str], None] | None = None,
+    refine_best: int = 0,
 ) -> Comparison:
-    """Run each method on each problem.
+    """Run each method on each problem. Ctrl-C ends it with what is finished, if anything is.
 
     Parameters
     ----------
     problems, settings
         One of each for each k.
     runs : list of (method, options)
-    progress : callable, optional
+    progress, watch, refine_best
+        As in `compare`.
     """
-    rows: list[dict[str, Any]] = []
+    rows = Comparison()
+    rows.best = {}
+    refined = refine_best > 0 and not problems[0].table.mixed
+    total = len(problems) * (len(runs) + refined)
+    running = ""
 
     def part(fraction: float) -> None:
+        done = (len(rows) + fraction) / total
         if progress is not None:
-            progress((len(rows) + fraction) / (len(problems) * len(runs)))
+            progress(done)
+        if watch is not None:
+            watch(done, running)
 
-    for problem, given in zip(problems, settings, strict=True):
-        for method, options in runs:
-            with on_device(problem.points):
-                result = protect(
-                    problem, replace(given, method=method, options=options),
-                    lambda f: part(0.7 * f),
-                )  # fmt: skip
-            groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
-            rows.append(
-                {
-                    "k": problem.k,
-                    "method": named(method, options),
-                    "loss": result.loss,
-                    "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)).share,
-                    "groups": len(groups),
-                    "largest": int(groups.max()),
-                    "seconds": result.seconds,
-                }
-            )
-            part(0.0)
-    return Comparison(sorted(rows, key=lambda row: (row["k"], row["loss"])))
+    def add(name: str, result: Result) -> None:
+        groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
+        rows.append(
+            {
+                "k": result.k,
+                "method": name,
+                "loss": result.loss,
+                "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)).share,
+                "groups": len(groups),
+                "largest": int(groups.max()),
+                "seconds": result.seconds,
+            }
+        )
+
+    try:
+        for problem, given in zip(problems, settings, strict=True):
+            best: Result | None = None
+            for method, options in runs:
+                running = f"{named(method, options)}, k={problem.k}"
+                part(0.0)
+                with on_device(problem.points):
+                    result = protect(
+                        problem, replace(given, method=method, options=options),
+                        lambda f: part(0.7 * f),
+                    )  # fmt: skip
+                add(named(method, options), result)
+                if best is None or result.loss < best.loss:
+                    best, rows.best[problem.k] = result, (method, options)
+            if refined and best is not None and best.labels.ndim == 1:
+                running = f"refining {named(best.method, best.options)}, k={problem.k}"
+                part(0.0)
+                with on_device(problem.points):
+                    result = protect(
+                        problem, replace(given, refine=None, refine_steps=refine_best),
+                        watch=lambda f, _: part(0.7 * f),
+                        groups=best.labels[problem.cells.kept],
+                    )  # fmt: skip
+                add(f"{named(best.method, best.options)}, refined", result)
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        rows.stopped = f"{running} and what comes after it, {total - len(rows)} of {total} runs"
+    rows.sort(key=lambda row: (row["k"], row["loss"]))
+    return rows
 
 
 MAP_RECORDS = 100_000

@@ -161,7 +161,9 @@ class Provenance:
             "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
         ):  # fmt: skip
             if name in given:
-                parts += [f"--{name.replace('_', '-')}", f"{given[name]}"]
+                value = given[name]
+                text = f"{value:g}" if isinstance(value, float) else str(value)
+                parts += [f"--{name.replace('_', '-')}", text]
         parts += ["--bound"] if files.bound else []
         for name in ("group_column", "delimiter", "encoding"):
             if getattr(files, name) is not None:

@@ -89,7 +89,7 @@ def describe(
     verdict : dict, optional
         Whether k holds over all published columns, as `Verdict.as_dict` says it.
     rounding : sequence of dict, optional
-        What rounding did to totals: "name", "decimals", "total" and "change".
+        What rounding did to totals, as `Result.rounding` says it.
     progress : callable, optional
         Called with the fraction done.
 

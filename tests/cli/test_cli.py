@@ -186,22 +186,91 @@ def test_plot(columns):
 def test_compare_prints_best_first():
     write_companies()
     chosen = ("--columns", "turnover,staff", "--methods", "mdav,mst,projection")
-    result = run("compare", "in.csv", "-k", "3,5", *chosen)
-    assert result.exit_code == 0, result.output
-    rows = re.findall(r"^ +([35]) +(\w.*?) +([\d.]+) ", result.output, flags=re.MULTILINE)
-    assert len(rows) == 2 * (1 + 3 + 2)
-    for k in "35":
-        losses = [float(loss) for number, _, loss in rows if number == k]
-        assert losses == sorted(losses)
+    for more, count in (([], 5), (["--all"], 1 + 3 + 2)):
+        result = run("compare", "in.csv", "-k", "3,5", *chosen, *more)
+        assert result.exit_code == 0, result.output
+        rows = re.findall(r"^ +([35]) +(\w.*?) +([\d.]+) ", result.output, flags=re.MULTILINE)
+        assert len(rows) == 2 * count
+        for k in "35":
+            losses = [float(loss) for number, _, loss in rows if number == k]
+            assert losses == sorted(losses)
+        assert ("2 more are shown with --all" in result.output) == (not more)
     assert os.listdir() == ["in.csv"]
+
+
+def test_compare_ends_with_a_conclusion_and_a_command_that_runs():
+    write_companies()
+    chosen = ("--columns", "turnover,staff", "--decimals", "exact")
+    result = run("compare", "in.csv", "-k", "3,5", *chosen)
+    rows = re.findall(r"^ +5 +(\w.*?)  +([\d.]+) ", result.output, flags=re.MULTILINE)
+    assert re.search(r"^k = 3: .* loses least, ", result.output, flags=re.MULTILINE)
+    assert f"k = 5: {rows[0][0]} loses least, {rows[0][1]} %, against" in result.output
+    (command,) = re.findall(r"^Next: microagg (.*)$", result.output, flags=re.MULTILINE)
+    assert " -k 5 " in command
+    assert command.endswith("--refine 30 --decimals exact -o protected.csv --report report.html")
+    done = run(*shlex.split(command.replace("--refine 30", "--refine-steps 200")))
+    assert done.exit_code == 0, done.output
+    (loss,) = re.findall(r"^ loss +([\d.]+) %", done.output, flags=re.MULTILINE)
+    assert f"{float(loss):.3f}" == min((loss for _, loss in rows), key=float)
+    method = rows[0][0].split(",")[0]
+    (before,) = re.findall(r"from a loss of ([\d.]+) %", done.output)
+    assert f"{float(before):.3f}" == dict(rows)[method]
+
+
+def test_ctrl_c_shows_the_methods_that_are_finished(monkeypatch):
+    write_companies()
+    real = microagg_gpu.pipeline.comparison.protect
+
+    def stopped(problem, settings, *given, **named):
+        if settings.method == "mst":
+            raise KeyboardInterrupt
+        return real(problem, settings, *given, **named)
+
+    monkeypatch.setattr(microagg_gpu.pipeline.comparison, "protect", stopped)
+    chosen = ("-k", "3", "--columns", "turnover,staff", "--methods", "mdav,vmdav,mst")
+    result = run("compare", "in.csv", *chosen)
+    assert result.exit_code == 130
+    assert "stopped; not done: mst, k=3 and what comes after it, 3 of 5 runs" in result.output
+    assert re.search(r"^ +3 +mdav ", result.output, flags=re.MULTILINE)
+    assert "loses least" in result.output
 
 
 def test_methods_lists_all():
     result = run("methods")
     assert result.exit_code == 0
     for name, method in METHODS.items():
-        assert re.search(rf"^ *{name} .*{re.escape(method.paper)}", result.output, re.MULTILINE)
+        assert re.search(rf"^ *{name} +{re.escape(method.good_for[:18])}", result.output, re.MULTILINE)
     assert "gamma=0.2" in result.output
+    first = [line.split()[0] for line in result.output.splitlines()[2:8] if line[:1].strip()]
+    assert first[:2] == ["mdav", "best"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["protect", "--colums", "x"], "no option --colums: see `microagg protect --help`. Did "
+         "you mean '--columns'"),
+        (["protet"], "No such command 'protet'. Did you mean 'protect'"),
+        (["check", "in.csv"], "Missing option '-k'"),
+        (["check", "in.csv", "-k", "x"], "Invalid value for '-k'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_option_is_one_sentence(arguments, message):
+    done = subprocess.run(
+        [sys.executable, "-m", "microagg_gpu", *arguments], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("microagg: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+def test_options_of_protect_are_in_panels():
+    help_text = run("protect", "--help").output
+    titles = ["What to protect", "How", "Files", "Machines"]
+    assert all(f"─ {title} ─" in help_text for title in titles)
+    own = help_text[help_text.index("─ Options ─") : help_text.index("─ What to protect ─")]
+    assert set(re.findall(r"--[a-z-]+", own)) == {"--output", "--help"}
 
 
 def test_info():
