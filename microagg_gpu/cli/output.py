@@ -57,14 +57,25 @@ def show_result(
         "found by": result.found_by,
         "lower bound": certified(bound),
         "time": f"{result.seconds:.2f} s on {result.device}",
-        "protected": ", ".join(result.names),
+        "protected": _few(result.names),
         "checked": f"in the file, {_counted(result, strata, least)}",
-        "not protected": ", ".join(others),
+        "not protected": _few(others),
         "written": ", ".join(map(str, written)),
-        "repeat with": result.provenance.command() or "",
-        "in Python": result.provenance.python(),
+        "repeat with": _call(result.provenance.command() or ""),
+        "in Python": _call(result.provenance.python()),
     }
     _show(rows)
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first of many names, and the number of the others."""
+    if len(names) <= 12:
+        return ", ".join(names)
+    return f"{', '.join(names[:5])} and {len(names) - 5} more"
+
+
+def _call(text: str) -> str:
+    return text if len(text) <= 800 else "(long: --report and --json keep it)"
 
 
 def _show(rows: dict[str, str]) -> None:
@@ -90,7 +101,7 @@ def show_parts(result: Any) -> None:
         "blocks": str(result.blocks)
         + (f"; {result.repaired:,} records refined where blocks touch" if result.repaired else ""),
         "time": f"{result.seconds:.2f} s",
-        "protected": ", ".join(result.names),
+        "protected": _few(result.names),
         "checked": "in the files, every record shares its protected values with at least "
         f"{result.alike - 1} others",
         "written": f"{len(written)} files in {written[0].parent}",

@@ -80,7 +80,9 @@ def protect(
     bound: options.Bound = False,
     group_column: options.GroupColumn = None,
     report: options.Report = None,
+    report_strata: options.ReportStrata = False,
     json_file: options.Json = None,
+    note: options.Note = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -121,8 +123,8 @@ def protect(
                 {
                     "--ordinal": ordinal, "--nominal": nominal, "--refine": refine,
                     "--refine-steps": refine_steps, "--bound": bound, "--report": report,
-                    "--json": json_file, "--plot": plot, "--delimiter": delimiter,
-                    "--encoding": encoding,
+                    "--report-strata": report_strata, "--note": note, "--json": json_file,
+                    "--plot": plot, "--delimiter": delimiter, "--encoding": encoding,
                 }
             )  # fmt: skip
             protect_parts(
@@ -133,7 +135,7 @@ def protect(
             )  # fmt: skip
             return
         source = one_file(sources)
-        targets = check_targets([source], [output, report, json_file, plot], force)
+        targets = check_targets([source], [output, report, json_file, plot, note], force)
         check_ending(output)
         if plot is not None:
             check_plot(plot, method)
@@ -151,6 +153,7 @@ def protect(
         used = FilesUsed(
             _name(source), _name(output), _name(report), _name(json_file), _name(plot), dropped,
             group_column, certified(least_loss), delimiter, encoding, decimal, keep_metadata,
+            _name(note), report_strata,
         )  # fmt: skip
         result = replace(result, provenance=replace(result.provenance, files=used))
         strata = [] if result.merged else [c for c in roles["by"] or [] if c not in dropped]
@@ -160,12 +163,16 @@ def protect(
             if plot is not None:
                 with phase(f"drawing {plot.name}"):
                     result.plot(files.add(plot))
-            if report is not None or json_file is not None:
-                with phase("trying other methods") as progress:
-                    alternatives = risk_map(table, result.provenance.roles, settings, progress)
+            if any(path is not None for path in (report, json_file, note)):
+                alternatives = []
+                if report is not None or json_file is not None:
+                    with phase("trying other methods") as progress:
+                        alternatives = risk_map(table, result.provenance.roles, settings, progress)
                 with phase("measuring utility and risk") as progress:
-                    content = result.report(alternatives=alternatives, progress=progress)
-                write_report(files, content, report, json_file)
+                    content = result.report(
+                        alternatives=alternatives, by_stratum=report_strata, progress=progress
+                    )
+                write_report(files, content, report, json_file, note)
         touched = {*result.names, *dropped}
         others = [name for name in file.table.column_names if name not in touched]
         phase.close()

@@ -53,7 +53,7 @@ class FilesUsed:
     group_column : str, optional
     bound : str
         What a lower bound says, if one was computed.
-    delimiter, encoding, decimal, keep_metadata
+    delimiter, encoding, decimal, keep_metadata, note, report_strata
         As in the command.
     """
 
@@ -69,6 +69,8 @@ class FilesUsed:
     encoding: str | None = FORMAT.encoding
     decimal: str = FORMAT.decimal
     keep_metadata: bool = False
+    note: str = ""
+    report_strata: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,8 @@ class Provenance:
         parts += ["--decimal", files.decimal] if files.decimal != FORMAT.decimal else []
         parts += ["--keep-metadata"] if files.keep_metadata else []
         parts += ["-o", files.output]
-        for name in ("report", "json", "plot"):
+        parts += ["--report-strata"] if files.report_strata else []
+        for name in ("report", "json", "plot", "note"):
             parts += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
         return shlex.join(parts)
 
