@@ -13,6 +13,8 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from .arguments import Evolution, Partition, PrimalDual, Sweep
+
 EngineName = Literal["generic", "cpu", "cuda"]
 
 Progress = Callable[[float], None]
@@ -87,27 +89,8 @@ class PairLoops(Protocol):
         With some more where it is as good as equal, so that none is missed if y is rounded.
         """
 
-    def improve(
-        self,
-        rows: tuple[np.ndarray, ...],
-        squares: np.ndarray,
-        steps: tuple[np.ndarray, np.ndarray],
-        state: tuple[np.ndarray, np.ndarray],
-        sums: tuple[np.ndarray, np.ndarray],
-        passes: int,
-        k: int,
-    ) -> None:
-        """Primal-dual steps (Chambolle and Pock 2011) of the relaxation, with sums for averages.
-
-        Parameters
-        ----------
-        rows, squares
-            The inequalities, and the squared distances of the pairs.
-        steps : step lengths of pairs and rows
-        state : w of pairs, u of rows; changed
-        sums : as `state`; what it is after each pass is added
-        passes, k : int
-        """
+    def improve(self, problem: PrimalDual, passes: int, k: int) -> None:
+        """Primal-dual steps (Chambolle and Pock 2011) of the relaxation, with sums for averages."""
 
     def reduced_costs(
         self, rows: tuple[np.ndarray, ...], squares: np.ndarray, u: np.ndarray
@@ -361,13 +344,7 @@ class Engine(Protocol):
         prefix: Any,
         first: np.ndarray,
         k: int,
-        *,
-        population: int,
-        generations: int,
-        convergence: str,
-        pcross: float,
-        pmut: float,
-        seed: int,
+        evolution: Evolution,
         progress: Progress | None = None,
     ) -> np.ndarray:
         """The best string that a genetic algorithm meets (2002, section 4.2).
@@ -380,13 +357,7 @@ class Engine(Protocol):
         first : int64 array
             Places of one string of the first generation; the others are drawn.
         k : int
-        population, generations : int
-            Strings, and generations after the first at most.
-        convergence : {"average", "maximal"}
-            The fitness whose standstill ends the search.
-        pcross, pmut : float
-            Probabilities of crossover and of inverting a bit.
-        seed : int
+        evolution : Evolution
 
         Returns
         -------
@@ -472,16 +443,7 @@ class Engine(Protocol):
     # Refinement
 
     def anneal(
-        self,
-        points: np.ndarray,
-        near: np.ndarray,
-        labels: np.ndarray,
-        k: int,
-        groups: np.ndarray,
-        starts: np.ndarray,
-        heat: np.ndarray,
-        rate: float,
-        seed: np.uint64,
+        self, points: np.ndarray, near: np.ndarray, labels: np.ndarray, k: int, sweep: Sweep
     ) -> float:
         """Change a partition by random steps. All of it is on the host.
 
@@ -495,13 +457,7 @@ class Engine(Protocol):
             Groups of k to 3k records, numbered from 0 without gaps. Changed to the new groups, in
             some numbering below n.
         k : int
-        groups, starts : int64 arrays
-            Region r has groups[starts[r]:starts[r + 1]]; every group is in one.
-        heat : float64 array of shape (n,)
-            Temperature of each record; with 0 nothing gets worse.
-        rate : float
-            Steps for each record.
-        seed : uint64
+        sweep : Sweep
 
         Returns
         -------
@@ -512,9 +468,7 @@ class Engine(Protocol):
     def best_moves(
         self,
         points: Any,
-        centroids: np.ndarray,
-        members: np.ndarray,
-        labels: np.ndarray,
+        partition: Partition,
         near: np.ndarray,
         records: np.ndarray,
         k: int,
@@ -531,10 +485,8 @@ class Engine(Protocol):
         Parameters
         ----------
         points : array of shape (n, d)
-        centroids : float64 array of shape (groups, d)
-        members : int64 array of shape (groups, 2k - 1)
-            Records of each group in ascending order, then -1.
-        labels : int64 array of shape (n,)
+        partition : Partition
+            The members of a group are in ascending order.
         near : int64 array of shape (n, m)
             Neighbours of each record; -1 for none. The groups of these are tried.
         records : int64 array

@@ -9,22 +9,14 @@ import polars as pl
 import pytest
 
 from helpers.command import process, run, sentence
+from helpers.frames import FEW
 from microagg_gpu import InputError, compare, datasets, measures, microaggregate, refine
 from microagg_gpu.plots import plot_groups, plot_map
 from microagg_gpu.report import describe, page
 
 pytestmark = pytest.mark.usefixtures("empty_directory")
 
-RNG = np.random.default_rng(3)
-FRAME = pd.DataFrame(
-    {
-        "a": RNG.normal(size=24),
-        "b": RNG.normal(size=24),
-        "c": ["x", "y", "z"] * 8,
-        "s": [1, 2] * 12,
-        "w": RNG.uniform(1, 2, size=24),
-    }
-)
+FRAME = pd.DataFrame(FEW)
 DATA = FRAME[["a", "b"]].to_numpy()
 LABELS = np.repeat(np.arange(8), 3)
 ABSURD = [

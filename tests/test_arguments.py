@@ -7,20 +7,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from helpers.frames import FEW
 from helpers.junk import random_calls, search, single_calls
 from helpers.strategies import make_table
 from microagg_gpu import InputError, compare, measures, microaggregate, refine
 
-RNG = np.random.default_rng(3)
-FRAME = pd.DataFrame(
-    {
-        "a": RNG.normal(size=24),
-        "b": RNG.normal(size=24),
-        "c": ["x", "y", "z"] * 8,
-        "s": [1, 2] * 12,
-        "w": RNG.uniform(1, 2, size=24),
-    }
-)
+FRAME = pd.DataFrame(FEW)
 ARRAY = FRAME[["a", "b", "s", "w"]].to_numpy()
 
 # Natural arguments

@@ -40,10 +40,11 @@ ONLY = {
     "checks": {"errors"},
     "errors": set(),
     "stopping": set(),
-    "cpu": {"arrays", "generic", "protocol"},
-    "cuda": {"arrays", "cpu", "generic", "protocol"},
-    "generic": {"arrays", "protocol"},
-    "protocol": set(),
+    "cpu": {"arguments", "arrays", "generic", "protocol"},
+    "cuda": {"arguments", "arrays", "cpu", "generic", "protocol"},
+    "generic": {"arguments", "arrays", "protocol"},
+    "protocol": {"arguments"},
+    "arguments": set(),
 }
 
 
@@ -121,7 +122,7 @@ def test_no_module_imports_itself_by_way_of_others():
 
 
 def test_kernels_are_seen_only_by_their_protocol():
-    allowed = {"kernels", "kernels.arrays", "kernels.protocol"}
+    allowed = {"kernels", "kernels.arguments", "kernels.arrays", "kernels.protocol"}
     for module, others in IMPORTED.items():
         if not module.startswith("kernels"):
             assert {name for name in others if name.startswith("kernels")} <= allowed, module

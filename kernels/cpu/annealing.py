@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import get_num_threads
 
+from ..arguments import Sweep
 from ..generic.annealing import LANES, RARE, ROOM
 from .compiled import entry, inner
 from .draws import below, draw, seed_stream, unit
@@ -47,18 +48,9 @@ class Region(NamedTuple):
     random: np.ndarray  # (1,) state of the generator
 
 
-def anneal(
-    points: np.ndarray,
-    near: np.ndarray,
-    labels: np.ndarray,
-    k: int,
-    groups: np.ndarray,
-    starts: np.ndarray,
-    heat: np.ndarray,
-    rate: float,
-    seed: np.uint64,
-) -> float:
+def anneal(points: np.ndarray, near: np.ndarray, labels: np.ndarray, k: int, sweep: Sweep) -> float:
     """Change a partition by random steps; see `protocol.Engine`."""
+    groups, starts, heat, rate, seed = sweep
     count = len(starts) - 1
     division = Division(groups, starts, *_divide(labels, groups, starts))
 

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from ..arguments import Evolution
 from ..generic import genetic
 from ..generic.arrays import to_numpy
+from ..protocol import Progress
 from .compiled import entry, inner
 from .sums import two_sum
 
@@ -14,10 +16,12 @@ from .sums import two_sum
 _WORTH_THREADS = 2**14
 
 
-def evolve(prefix: Any, first: np.ndarray, k: int, **options: Any) -> np.ndarray:
+def evolve(
+    prefix: Any, first: np.ndarray, k: int, evolution: Evolution, progress: Progress | None = None
+) -> np.ndarray:
     """The best string that a genetic algorithm meets; see `generic.evolve`."""
     sums = np.ascontiguousarray(to_numpy(prefix), dtype=np.float64)
-    return genetic.evolve(sums, first, k, fitness=population_fitness, breed=breed, **options)
+    return genetic.evolve(sums, first, k, evolution, progress, population_fitness, breed)
 
 
 def population_fitness(prefix: np.ndarray, strings: np.ndarray) -> np.ndarray:

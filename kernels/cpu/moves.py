@@ -5,20 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
+from ..arguments import Partition
 from ..generic.arrays import to_numpy
 from .compiled import entry, inner
 from .outer import squared_distance
 
 _CHUNK = 2**16  # records in one call of the kernel: some tenths of a second
-
-
-class Partition(NamedTuple):
-    """The groups that records are in."""
-
-    labels: np.ndarray  # (n,)
-    members: np.ndarray  # (groups, 2k - 1) records of each, then -1
-    sizes: np.ndarray  # (groups,)
-    centroids: np.ndarray  # (groups, d)
 
 
 class Changes(NamedTuple):
@@ -30,30 +22,23 @@ class Changes(NamedTuple):
 
 
 def best_moves(
-    points: Any,
-    centroids: np.ndarray,
-    members: np.ndarray,
-    labels: np.ndarray,
-    near: np.ndarray,
-    records: np.ndarray,
-    k: int,
-    least: float,
+    points: Any, partition: Partition, near: np.ndarray, records: np.ndarray, k: int, least: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each of some records the change that lowers the sum most; see `protocol.Engine`."""
     values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
-    partition = Partition(labels, members, (members >= 0).sum(axis=1), centroids)
+    sizes = (partition.members >= 0).sum(axis=1)
     n = len(records)
     best = Changes(np.full(n, np.inf), np.full(n, -1), np.full(n, -1))
     for start in range(0, n, _CHUNK):
         part = slice(start, start + _CHUNK)
         here = Changes(*(column[part] for column in best))
-        _best(values, partition, near, records[part], k, least, here)
+        _best(values, partition, sizes, near, records[part], k, least, here)
     return best.rise, best.group, best.other
 
 
 @entry(parallel=True)
-def _best(points, partition, near, records, k, least, best):
-    labels, members, sizes, centroids = partition
+def _best(points, partition, sizes, near, records, k, least, best):
+    labels, members, centroids = partition
     rise, group, other = best
     for a in prange(len(records)):
         i = records[a]

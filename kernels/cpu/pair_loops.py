@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import PrimalDual
 from ..generic.arrays import to_numpy
 from . import boxes, kdtree, relaxation
 
@@ -25,18 +26,9 @@ class PairLoops:
         """All pairs with a squared distance below y_i + y_j."""
         return relaxation.cheap_pairs(self.points, self._tree, y)
 
-    def improve(
-        self,
-        rows: tuple[np.ndarray, ...],
-        squares: np.ndarray,
-        steps: tuple[np.ndarray, np.ndarray],
-        state: tuple[np.ndarray, np.ndarray],
-        sums: tuple[np.ndarray, np.ndarray],
-        passes: int,
-        k: int,
-    ) -> None:
+    def improve(self, problem: PrimalDual, passes: int, k: int) -> None:
         """Primal-dual steps."""
-        relaxation.improve(rows, squares, steps, state, sums, passes, k)
+        relaxation.improve(*problem, passes, k)
 
     def reduced_costs(
         self, rows: tuple[np.ndarray, ...], squares: np.ndarray, u: np.ndarray

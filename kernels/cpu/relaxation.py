@@ -136,22 +136,7 @@ def _cheap_with(tree, points, y, most, record, walk, keys, place):
 
 @entry(parallel=True)
 def worst_triangles(start, other, w, own, least, first, worst):
-    """For each record i and each j beside it, the l with the greatest w_ij + w_il - w_jl - w_ii.
-
-    Parameters
-    ----------
-    start, other, w : arrays
-        The records beside each record in order, from place start[i] on, and their w. Most are
-        beside themselves; l may be j.
-    own : array of shape (n,)
-        The w_ii.
-    least : float
-        What is not above this does not count.
-    first : int
-        The first record to do; as many follow as one call takes.
-    worst : int64 array
-        Gets the place of l at the place of j; what it holds stays if there is none.
-    """
+    """See `protocol.PairLoops`: here for CHUNK records from `first` on, written to `worst`."""
     for i in prange(first, min(first + CHUNK, len(start) - 1)):
         for p in range(start[i], start[i + 1]):
             greatest = least

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..arguments import Evolution
 from ..generic.arrays import to_numpy
 from ..generic.genetic import draws, first_strings
 from ..protocol import Progress
@@ -25,19 +26,10 @@ _BITS_PER_LAUNCH = 2**23
 
 
 def evolve(
-    prefix: Any,
-    first: np.ndarray,
-    k: int,
-    *,
-    population: int,
-    generations: int,
-    convergence: str,
-    pcross: float,
-    pmut: float,
-    seed: int,
-    progress: Progress | None = None,
+    prefix: Any, first: np.ndarray, k: int, evolution: Evolution, progress: Progress | None = None
 ) -> np.ndarray:
     """The best string that a genetic algorithm meets; see `generic.evolve`."""
+    population, generations, convergence, pcross, pmut, seed = evolution
     xp = array_namespace(prefix)
     n = prefix.shape[0] - 1
     prefix = xp.reshape(prefix, (n + 1, -1))

@@ -19,24 +19,17 @@ from operator import add
 
 import numpy as np
 
+from ..arguments import Sweep
+
 LANES = 4  # parts of a sum over the variables: a processor can do four at once
 ROOM = 3  # times k: the most records in a group. Above 2k - 1 it will be divided, but at 2k - 1
 # it must not be closed: records of a mixed group could not get home to where they belong.
 RARE = 2**24 // 20  # of 2**24 steps, those that dissolve or found a group
 
 
-def anneal(
-    points: np.ndarray,
-    near: np.ndarray,
-    labels: np.ndarray,
-    k: int,
-    groups: np.ndarray,
-    starts: np.ndarray,
-    heat: np.ndarray,
-    rate: float,
-    seed: np.uint64,
-) -> float:
+def anneal(points: np.ndarray, near: np.ndarray, labels: np.ndarray, k: int, sweep: Sweep) -> float:
     """Change a partition by random steps; see `Engine.anneal`."""
+    groups, starts, heat, rate, seed = sweep
     before, begin, total = labels.copy(), 0, 0.0
     for r in range(len(starts) - 1):
         parts = [np.flatnonzero(before == g).tolist() for g in groups[starts[r] : starts[r + 1]]]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..arguments import Evolution
 from ..protocol import Progress
 from .arrays import to_numpy
 from .sums import correctly_rounded_sum
@@ -105,13 +106,7 @@ def evolve(
     prefix: Any,
     first: np.ndarray,
     k: int,
-    *,
-    population: int,
-    generations: int,
-    convergence: str,
-    pcross: float,
-    pmut: float,
-    seed: int,
+    evolution: Evolution,
     progress: Progress | None = None,
     fitness: Callable[..., np.ndarray] = population_fitness,
     breed: Callable[..., np.ndarray] = breed,
@@ -120,6 +115,7 @@ def evolve(
 
     `fitness` and `breed` are what an engine has in place of `population_fitness` and `breed`.
     """
+    population, generations, convergence, pcross, pmut, seed = evolution
     n = prefix.shape[0] - 1
     strings = first_strings(first, n, k, population, draws(seed, 0))
     nothing = np.arange(population), np.full(population // 2, n), np.zeros((population, n), bool)

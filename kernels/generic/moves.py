@@ -5,20 +5,15 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from ..arguments import Partition
 from .arrays import to_numpy
 
 
 def best_moves(
-    points: Any,
-    centroids: np.ndarray,
-    members: np.ndarray,
-    labels: np.ndarray,
-    near: np.ndarray,
-    records: np.ndarray,
-    k: int,
-    least: float,
+    points: Any, partition: Partition, near: np.ndarray, records: np.ndarray, k: int, least: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each of some records the best change; see `Engine.best_moves`."""
+    labels, members, centroids = partition
     xp = array_namespace(points)
 
     def rows(matrix: Any, which: np.ndarray) -> Any:

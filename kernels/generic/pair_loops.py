@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import PrimalDual
 from .arrays import to_numpy
 
 _SLACK = 1.0 + 2.0**-46
@@ -34,17 +35,9 @@ class PairLoops:
             found.append(i * n + j[cheap])
         return np.concatenate(found)
 
-    def improve(
-        self,
-        rows: tuple[np.ndarray, ...],
-        squares: np.ndarray,
-        steps: tuple[np.ndarray, np.ndarray],
-        state: tuple[np.ndarray, np.ndarray],
-        sums: tuple[np.ndarray, np.ndarray],
-        passes: int,
-        k: int,
-    ) -> None:
+    def improve(self, problem: PrimalDual, passes: int, k: int) -> None:
         """Primal-dual steps."""
+        rows, squares, steps, state, sums = problem
         start, pair, sign, right = rows
         row = np.repeat(np.arange(len(right)), np.diff(start))
         w, u = state

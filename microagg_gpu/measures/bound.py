@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none, known_keywords, whole_number
 from ..errors import InputError
+from ..kernels.arguments import PrimalDual
 from ..kernels.protocol import Progress
 from .checks import as_matrix, host_engine
 from .loss import safe_unit, sse, sst
@@ -204,10 +205,11 @@ class Relaxation:
         """Run some passes of the primal-dual method and return the bound by these pairs alone."""
         steps, state = self.steps(rows), (self.w, self.u)
         sums = np.zeros(len(self.w)), np.zeros(len(self.u))
+        problem = PrimalDual(rows, self.squares, steps, state, sums)
         at_once = min(_PASSES, 1 + 2**25 // len(rows[1]))
         for first in range(0, _PASSES, at_once):
             passes = min(at_once, _PASSES - first)
-            self.loops.improve(rows, self.squares, steps, state, sums, passes, self.k)
+            self.loops.improve(problem, passes, self.k)
         mean = sums[0] / _PASSES, sums[1] / _PASSES
         now, averaged = self.value(rows, self.u)[0], self.value(rows, mean[1])[0]
         if averaged > now:  # go on from there

@@ -29,6 +29,7 @@ from array_api_compat import array_namespace, device
 
 from ..data.labels import numbered
 from ..kernels import to_numpy
+from ..kernels.arguments import Partition, Sweep
 from ..kernels.protocol import Engine, Watch
 from .common import take_records
 from .mdav import mdav
@@ -170,9 +171,8 @@ class _Search:
         new = labels.copy()
         self.overhead = time.perf_counter() - begun
         seed = np.uint64(self._random.integers(2**63))
-        value = self._anneal(
-            self._values, self._near, new, self._k, groups, starts, heat * self._heat, steps, seed
-        )
+        sweep = Sweep(groups, starts, heat * self._heat, steps, seed)
+        value = self._anneal(self._values, self._near, new, self._k, sweep)
         return numbered(new)[0], value
 
     def _regions(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -241,9 +241,13 @@ def _descend(
         if time.perf_counter() > end:
             break
         rise, group, other = engine.best_moves(
-            points, groups.centroids, groups.members, labels, near, records, k,
+            points,
+            Partition(labels, groups.members, groups.centroids),
+            near,
+            records,
+            k,
             _LEAST * value / len(labels),
-        )  # fmt: skip
+        )
         found = np.flatnonzero(group >= 0)
         found = found[np.argsort(rise[found], kind="stable")]
         mine, theirs = labels[records[found]], group[found]

@@ -19,6 +19,7 @@ from array_api_compat import array_namespace, device
 from ..checks import number, whole_number
 from ..data.labels import labels_from_sizes
 from ..kernels import to_numpy
+from ..kernels.arguments import Evolution
 from ..kernels.protocol import Engine, Progress
 from .path import ORDERS, Order, path_order
 from .ranked import fixed_sizes, ranking
@@ -80,13 +81,8 @@ def genetic(
         array_namespace(points).asarray(prefix.astype(values.dtype), device=device(points)),
         np.cumsum(first),
         k,
-        population=population,
-        generations=generations,
-        convergence=convergence,
-        pcross=pcross,
-        pmut=pmut,
-        seed=seed,
-        progress=progress,
+        Evolution(population, generations, convergence, pcross, pmut, seed),
+        progress,
     )
     sizes = np.diff(places)
     return labels_from_sizes(records, sizes[sizes > 0])

@@ -18,6 +18,14 @@ from helpers.command import (
 SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"]
 
 
+def check_stopped(code: str, name: str) -> None:
+    """A command that runs this code ends by the signal; nothing is written."""
+    done = command(code, *CHOSEN)
+    assert done.returncode == 128 + getattr(signal, name), done.stderr
+    assert (done.stdout, done.stderr) == ("", "stopped; nothing was written\n")
+    assert os.listdir() == ["in.csv"]
+
+
 @posix
 @pytest.mark.parametrize("name", SIGNALS)
 def test_signals_while_the_output_gets_its_name(source, name):
@@ -49,10 +57,7 @@ def stopped(*arguments, **given):
 cli.{moment} = stopped
 main()
 """
-    done = command(code, *CHOSEN)
-    assert done.returncode == 128 + getattr(signal, name), done.stderr
-    assert (done.stdout, done.stderr) == ("", "stopped; nothing was written\n")
-    assert os.listdir() == ["in.csv"]
+    check_stopped(code, name)
 
 
 @posix
@@ -70,10 +75,7 @@ except BaseException:
 from microagg_gpu.cli.app import main
 main()
 """
-    done = command(code, *CHOSEN)
-    assert done.returncode == 128 + getattr(signal, name), done.stderr
-    assert (done.stdout, done.stderr) == ("", "stopped; nothing was written\n")
-    assert os.listdir() == ["in.csv"]
+    check_stopped(code, name)
 
 
 @posix
@@ -113,9 +115,7 @@ def stopped(*arguments, **given):
 cli.microaggregate = stopped
 main()
 """
-    done = command(code, *CHOSEN)
-    assert (done.returncode, done.stderr) == (143, "stopped; nothing was written\n")
-    assert os.listdir() == ["in.csv"]
+    check_stopped(code, "SIGTERM")
 
 
 @posix
@@ -135,10 +135,7 @@ sys.meta_path.insert(0, Finder())
 from microagg_gpu.__main__ import main
 main()
 """
-    done = command(code, *CHOSEN)
-    assert done.returncode == 128 + getattr(signal, name), done.stderr
-    assert (done.stdout, done.stderr) == ("", "stopped; nothing was written\n")
-    assert os.listdir() == ["in.csv"]
+    check_stopped(code, name)
 
 
 @posix

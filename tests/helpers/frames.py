@@ -16,6 +16,14 @@ COMPANIES = {
     "turnover": RNG.lognormal(3, 1, N).round(2).tolist(),
     "staff": RNG.integers(1, 500, N).tolist(),
 }
+RNG = np.random.default_rng(3)
+FEW = {
+    "a": RNG.normal(size=24),
+    "b": RNG.normal(size=24),
+    "c": ["x", "y", "z"] * 8,
+    "s": [1, 2] * 12,
+    "w": RNG.uniform(1, 2, size=24),
+}
 
 
 def frame(library, columns):

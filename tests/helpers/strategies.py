@@ -37,6 +37,41 @@ def make_table(kind: str, n: int, d: int, seed: int) -> np.ndarray:
     return np.full((n, d), 0.3)
 
 
+DEEP = ("random", "grid", "duplicated", "equal", "line", "wide", "tails")
+
+
+def deep_table(kind: str, n: int, seed: int) -> np.ndarray:
+    """A table of n records, fewer if wide, which make a tree of many levels."""
+    rng = np.random.default_rng(seed)
+    if kind == "random":
+        return rng.normal(size=(n, 5))
+    if kind == "grid":
+        return rng.integers(0, 5, size=(n, 4)).astype(float)
+    if kind == "duplicated":
+        return rng.normal(size=(9, 3))[rng.integers(0, 9, size=n)]
+    if kind == "line":
+        return np.outer(np.arange(float(n)), [1.0, 2.0, 3.0])
+    if kind == "wide":
+        return rng.uniform(size=(min(n, 3000), 120))
+    if kind == "tails":
+        return rng.lognormal(0, 3, size=(n, 4))
+    return np.full((n, 2), 0.3)
+
+
+def scattered(n: int, k: int, problems: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and problems for Ward: at least k records each, in random groups of 1 to k + 1."""
+    rng = np.random.default_rng(seed)
+    within = rng.permutation(np.arange(n) % max(1, min(problems, n // k))) * 7
+    labels = np.arange(n)
+    for problem in np.unique(within):
+        records = rng.permutation(np.flatnonzero(within == problem))
+        cuts = np.cumsum(rng.integers(1, k + 2, size=len(records)))
+        for group in np.split(records, cuts[cuts < len(records)]):
+            if rng.random() < 0.3:
+                labels[group] = group.min()
+    return labels, within
+
+
 @st.composite
 def cases(draw: st.DrawFn, d: int | None = None, most: int = 1200) -> Case:
     """Tables of at most `most` values: n up to 200, d up to 30, k from 1 to n."""

@@ -16,6 +16,7 @@ from helpers.methods import best, refine_points
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, measures, microaggregate, refine
 from microagg_gpu.kernels import cpu, generic
+from microagg_gpu.kernels.arguments import Partition
 from microagg_gpu.methods.annealing import neighbour_lists
 from reference.brute import optimum
 
@@ -31,14 +32,14 @@ def random_groups(n, k, seed):
 
 
 def state_of(points, labels, k):
-    """Centroids and members of groups, as `best_moves` takes them."""
+    """Groups as `best_moves` takes them."""
     groups = labels.max() + 1
     members = np.full((groups, 2 * k - 1), -1)
     for g in range(groups):
         inside = np.flatnonzero(labels == g)
         members[g, : len(inside)] = inside
     centroids = np.stack([points[labels == g].mean(axis=0) for g in range(groups)])
-    return centroids, members
+    return Partition(labels, members, centroids)
 
 
 @given(cases(most=400), st.integers(0, 99))
@@ -48,7 +49,7 @@ def test_best_moves_of_every_engine_agree_and_rise_as_measured(case, seed):
     near, _ = neighbour_lists(points, k, None, generic)
     records = np.arange(len(points))[::-1].copy()
     least = TINY * (1 + measures.sst(points))
-    given_state = (*state_of(points, labels, k), labels, near, records, k, least)
+    given_state = (state_of(points, labels, k), near, records, k, least)
     slow, fast = generic.best_moves(points, *given_state), cpu.best_moves(points, *given_state)
     for a, b in zip(slow, fast, strict=True):
         assert a.tolist() == b.tolist()
@@ -74,7 +75,7 @@ def test_best_moves_on_other_arrays(library):
     points, k = make_table("random", 40, 3, 1), 3
     labels = random_groups(40, k, 0)
     near, _ = neighbour_lists(points, k, None, cpu)
-    state = (*state_of(points, labels, k), labels, near, np.arange(40), k, TINY)
+    state = (state_of(points, labels, k), near, np.arange(40), k, TINY)
     ours = generic.best_moves(xp.asarray(points), *state)
     for a, b in zip(ours, cpu.best_moves(points, *state), strict=True):
         assert a.tolist() == b.tolist()
@@ -97,7 +98,7 @@ def test_refinement_never_loses_and_ends_in_a_local_optimum(case, seed):
     if k > 1:
         near, _ = neighbour_lists(points, k, None, cpu)
         _, group, _ = cpu.best_moves(
-            points, *state_of(points, labels, k), labels, near, np.arange(len(points)), k, slack
+            points, state_of(points, labels, k), near, np.arange(len(points)), k, slack
         )
         assert (group < 0).all()
 

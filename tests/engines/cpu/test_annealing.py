@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from helpers.strategies import cases, make_table
 from microagg_gpu import measures
 from microagg_gpu.kernels import cpu, generic
+from microagg_gpu.kernels.arguments import Sweep
 from microagg_gpu.kernels.cpu.draws import below, draw, seed_stream, unit
 from microagg_gpu.kernels.generic.annealing import Draws
 from microagg_gpu.methods.annealing import neighbour_lists
@@ -39,11 +40,12 @@ def problems(draw, most):
     return points, near, labels, k, groups, starts, heat, draw(st.integers(0, 2**64 - 1))
 
 
-def annealed(words, problem, rate):
+def annealed(engine, problem, rate):
     """New labels, and the sum of squares."""
     points, near, labels, k, groups, starts, heat, seed = problem
     new = labels.copy()
-    value = words.anneal(points, near, new, k, groups, starts, heat, rate, np.uint64(seed))
+    sweep = Sweep(groups, starts, heat, rate, np.uint64(seed))
+    value = engine.anneal(points, near, new, k, sweep)
     return new, value
 
 

@@ -11,24 +11,10 @@ from hypothesis import strategies as st
 import microagg_gpu.kernels.cpu.ward as cpu
 import microagg_gpu.kernels.generic.ward as generic
 from helpers.methods import individual, kward
-from helpers.strategies import KINDS, cases, make_table
+from helpers.strategies import KINDS, cases, make_table, scattered
 from microagg_gpu.methods import ward
 
 NO_TREE, TREE = 10**9, 0  # sizes up to which a problem is tiny
-
-
-def scattered(n: int, k: int, problems: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random problems of at least k records, and in each random groups of 1 to k + 1 records."""
-    rng = np.random.default_rng(seed)
-    within = rng.permutation(np.arange(n) % max(1, min(problems, n // k)))
-    labels = np.arange(n)
-    for problem in np.unique(within):
-        records = rng.permutation(np.flatnonzero(within == problem))
-        cuts = np.cumsum(rng.integers(1, k + 2, size=len(records)))
-        for group in np.split(records, cuts[cuts < len(records)]):
-            if rng.random() < 0.3:
-                labels[group] = group.min()
-    return labels, within
 
 
 def same(points, labels, within, k, tiny) -> None:

@@ -7,6 +7,7 @@ from numba import cuda
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
 from microagg_gpu.kernels import generic
+from microagg_gpu.kernels.arguments import Evolution
 from microagg_gpu.kernels.cuda import genetic, launching
 from microagg_gpu.kernels.cuda.genetic_kernels import (
     cross_stretches,
@@ -16,14 +17,9 @@ from microagg_gpu.kernels.cuda.genetic_kernels import (
 from microagg_gpu.kernels.cuda.philox import draw, round_keys, whole_below
 from microagg_gpu.kernels.generic import genetic as reference
 
-OPTIONS = {
-    "population": 5,
-    "generations": 4,
-    "convergence": "average",
-    "pcross": 0.6,
-    "pmut": 0.05,
-    "seed": 1,
-}
+EVOLUTION = Evolution(
+    population=5, generations=4, convergence="average", pcross=0.6, pmut=0.05, seed=1
+)
 
 
 def check(values: np.ndarray, k: int, **options) -> np.ndarray:
@@ -32,8 +28,9 @@ def check(values: np.ndarray, k: int, **options) -> np.ndarray:
     centred = np.sort(values, axis=0).astype(float) - values.mean(axis=0)
     prefix = np.concatenate([0 * centred[:1], np.cumsum(centred, axis=0)]).astype(values.dtype)
     first = np.cumsum(np.full(n // k, k))
-    expected = generic.evolve(prefix, first, k, **OPTIONS | options)
-    found = genetic.evolve(prefix, first, k, **OPTIONS | options)
+    evolution = EVOLUTION._replace(**options)
+    expected = generic.evolve(prefix, first, k, evolution)
+    found = genetic.evolve(prefix, first, k, evolution)
     assert found.dtype == np.int64
     assert found.tolist() == [*expected[expected < n].tolist(), n]
     return found
@@ -132,7 +129,7 @@ def test_one_generation_a_launch(monkeypatch):
     told: list[float] = []
     check(values, 3)
     prefix = np.concatenate([[0.0], np.cumsum(np.sort(values))])
-    genetic.evolve(prefix, np.array([3]), 3, **OPTIONS, progress=told.append)
+    genetic.evolve(prefix, np.array([3]), 3, EVOLUTION, told.append)
     assert told == [g / 4 for g in range(len(told))]
     assert len(told) > 1
 

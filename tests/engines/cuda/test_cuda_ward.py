@@ -4,25 +4,11 @@ import numpy as np
 import pytest
 
 from helpers.simulators import SIMULATOR, size
-from helpers.strategies import KINDS, make_table
+from helpers.strategies import KINDS, make_table, scattered
 from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.cuda import mst, ward
 
 SHAPES = [(1, 1, 1), (2, 1, 2), (size(10, 20), 1, 4), (size(15, 40), 2, 3), (5, 33, 2)]
-
-
-def scattered(n: int, k: int, problems: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random problems of at least k records, and in each some groups of 1 to k + 1 records."""
-    rng = np.random.default_rng(seed)
-    within = rng.permutation(np.arange(n) % max(1, min(problems, n // k))) * 7
-    labels = np.arange(n)
-    for problem in np.unique(within):
-        records = rng.permutation(np.flatnonzero(within == problem))
-        cuts = np.cumsum(rng.integers(1, k + 2, size=len(records)))
-        for group in np.split(records, cuts[cuts < len(records)]):
-            if rng.random() < 0.3:
-                labels[group] = group.min()
-    return labels, within
 
 
 def check(points: np.ndarray, k: int, labels=None, within=None, problems: int = 1) -> None:

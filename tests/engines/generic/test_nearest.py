@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.libraries import ARRAY_LIBRARIES
-from helpers.strategies import KINDS, make_table
+from helpers.strategies import DEEP, KINDS, deep_table, make_table
 from microagg_gpu.kernels import cpu, generic
 
 
@@ -74,18 +74,10 @@ def test_as_plain_python(kind, other, n, m, d, seed):
     agree(cpu.nearest_records(points, queries), expected)
 
 
-@pytest.mark.parametrize("name", ["random", "grid", "duplicated", "equal", "line", "wide", "tails"])
-def test_deep_trees(name):
-    rng = np.random.default_rng(4)
-    points = {
-        "random": rng.normal(size=(40_000, 5)),
-        "grid": rng.integers(0, 5, size=(40_000, 4)).astype(float),
-        "duplicated": rng.normal(size=(9, 3))[rng.integers(0, 9, size=40_000)],
-        "equal": np.full((40_000, 2), 0.3),
-        "line": np.outer(np.arange(40_000.0), [1.0, 2.0, 3.0]),
-        "wide": rng.uniform(size=(3000, 120)),
-        "tails": rng.lognormal(0, 3, size=(40_000, 4)),
-    }[name]
+@pytest.mark.parametrize("kind", DEEP)
+def test_deep_trees(kind):
+    points = deep_table(kind, 40_000, seed=4)
+    rng = np.random.default_rng(5)
     middles = (points[rng.integers(0, len(points), 60)] + points[:60]) / 2
     queries = np.vstack([points[::900], middles, 1e3 * middles[:9]])
     agree(cpu.nearest_records(points, queries), by_scan(points, queries))

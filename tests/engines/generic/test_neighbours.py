@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.libraries import ARRAY_LIBRARIES
-from helpers.strategies import cases, make_table
+from helpers.strategies import DEEP, cases, deep_table, make_table
 from microagg_gpu.kernels import cpu, generic
 
 
@@ -49,18 +49,9 @@ def test_as_plain_python(case, m):
     agree(cpu.neighbours(case.data, m), expected)
 
 
-@pytest.mark.parametrize("name", ["random", "grid", "duplicated", "equal", "line", "wide", "tails"])
-def test_deep_trees(name):
-    rng = np.random.default_rng(4)
-    points = {
-        "random": rng.normal(size=(5000, 5)),
-        "grid": rng.integers(0, 5, size=(5000, 4)).astype(float),
-        "duplicated": rng.normal(size=(9, 3))[rng.integers(0, 9, size=5000)],
-        "equal": np.full((5000, 2), 0.3),
-        "line": np.outer(np.arange(5000.0), [1.0, 2.0, 3.0]),
-        "wide": rng.uniform(size=(2000, 120)),
-        "tails": rng.lognormal(0, 3, size=(5000, 4)),
-    }[name]
+@pytest.mark.parametrize("kind", DEEP)
+def test_deep_trees(kind):
+    points = deep_table(kind, 5000, seed=4)
     for ours, reference in zip(
         cpu.neighbours(points, 15), generic.neighbours(points, 15), strict=True
     ):
