@@ -129,7 +129,7 @@ def _weighted(content: dict[str, Any]) -> bool:
 def _zeros(shares: dict[str, float] | None) -> str:
     if shares is None:
         return ""
-    return f"and zeros: {percent(shares['before'])} before, {percent(shares['after'])} after"
+    return f"zeros: {percent(shares['before'])} before, {percent(shares['after'])} after"
 
 
 def _labels(content: dict[str, Any]) -> list[Label]:
@@ -455,8 +455,9 @@ def alternatives(content: dict[str, Any]) -> str:
     )
     picture = ""
     if sizes and all(row["risk"] is not None for row in this):
-        drawn = _figure("Risk and loss", "lower left is better", svg.risk_map(rows, this), "map")
-        picture = f'{drawn}<div class="legend">{marks}</div>'
+        legend = f'<div class="legend">{marks}</div>'
+        drawn = svg.risk_map(rows, this)
+        picture = _figure("Risk and loss", "lower left is better", drawn, "map", legend)
     columns = [
         Column("method", left=True),
         Column("k"),
@@ -484,10 +485,11 @@ def reading() -> str:
     return f'<dl class="terms">{terms}</dl>'
 
 
-def _figure(title: str, note: str, picture: str, kind: str = "") -> str:
+def _figure(title: str, note: str, picture: str, kind: str = "", legend: str = "") -> str:
     extra = f" <span>{escape(note)}</span>" if note else ""
     wrapped = f'<div class="scroll {kind}">{picture}</div>' if kind else picture
-    return f"<figure><figcaption>{breakable(title)}{extra}</figcaption>{wrapped}</figure>"
+    caption = f"<figcaption>{breakable(title)}{extra}</figcaption>"
+    return f"<figure>{caption}{wrapped}{legend}</figure>"
 
 
 def _selection(variables: int, shown: int) -> str:

@@ -129,10 +129,10 @@ th { font-weight: 600; color: var(--soft); border-bottom-color: var(--soft); }
 th:first-child, td:first-child { padding-left: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 th.left, td.left { text-align: left; }
-thead th { white-space: normal; }
+thead th { white-space: normal; vertical-align: bottom; }
 thead th.over { text-align: center; border-bottom: 1px solid var(--rule); }
 tbody th { text-align: left; color: var(--ink); border-bottom-color: var(--rule); font-weight: 500;
-  white-space: normal; overflow-wrap: anywhere; min-width: 9em; }
+  white-space: normal; overflow-wrap: break-word; min-width: 9em; }
 tr.first td { border-bottom-color: transparent; padding-bottom: 0; }
 tr.second td:first-child { padding-left: 12px; }
 tr.this td, tr.this th { font-weight: 650; background: var(--wash); }
@@ -171,9 +171,10 @@ footer { margin-top: 64px; border-top: 1px solid var(--rule); padding: 22px 0 48
   section { padding-top: 22pt; } h2, h3, figcaption, summary { break-after: avoid; }
   figure, tr, .keys, .verdict, pre, .short, .facts:not(:has(details)), dl.terms > * {
     break-inside: avoid; }
-  tr:has(details) { break-inside: auto; } p:has(+ .scroll) { break-after: avoid; }
+  tr:has(details) { break-inside: auto; } p:has(+ .scroll, + figure) { break-after: avoid; }
   tbody tr:nth-child(-n + 3), tbody tr:last-child { break-before: avoid; }
-  dl.terms dt { break-after: avoid; } p, li { orphans: 3; widows: 3; }
+  dl.terms { display: block; } dl.terms dt { break-after: avoid; margin-top: 8pt; }
+  p, li { break-inside: avoid; }
   section details::details-content { content-visibility: visible; block-size: auto; }
   summary { list-style: none; color: inherit; } td details > summary { display: none; }
   .verdict > strong { font-size: 15pt; } .verdict p { font-size: 12pt; }
@@ -186,6 +187,6 @@ footer { margin-top: 64px; border-top: 1px solid var(--rule); padding: 22px 0 48
   figure .wide svg { max-width: 110mm; }
   .scroll { overflow: visible; } figure .wide svg, figure .map svg { min-width: 0; }
   table { font-size: 8pt; } th, td { padding: 3pt 4pt; }
-  dl.terms { grid-template-columns: 10em 1fr; font-size: 9.5pt; }
+  dl.terms { font-size: 9pt; } dl.terms dd { max-width: none; }
 }
 """

@@ -145,7 +145,7 @@ def histogram(title: str, rows: Sequence[dict[str, int]], axes: tuple[str, str])
     body = []
     for tick in ticks:
         body.append(_line(left, y(tick), end, y(tick), "grid"))
-        body.append(_text(left - 8, y(tick) + 4, f"{int(tick):,}", "end"))
+        body.append(_text(left - 8, y(tick) + 4, short(tick), "end"))
     every = ceil(len(rows) / 10)
     for i, row in enumerate(rows):
         low, high, groups = row["from"], row["to"], row["groups"]
