@@ -153,7 +153,7 @@ def protect(
         used = FilesUsed(
             _name(source), _name(output), _name(report), _name(json_file), _name(plot), dropped,
             group_column, certified(least_loss), delimiter, encoding, decimal, keep_metadata,
-            _name(note), report_strata,
+            note=_name(note), report_strata=report_strata,
         )  # fmt: skip
         result = replace(result, provenance=replace(result.provenance, files=used))
         strata = [] if result.merged else [c for c in roles["by"] or [] if c not in dropped]

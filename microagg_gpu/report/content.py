@@ -160,6 +160,7 @@ def describe(
         "individual": groups.ndim == 2,
         "cells": seen.max() + 1,
         "missing": np.count_nonzero(np.isnan(before)),
+        "weight": None if weight is None else weight.sum(),
         "loss": loss,
         "sse": sse,
         "ssa": sums.ssa.sum(),

@@ -8,7 +8,7 @@ from ..errors import InputError, shown
 from . import sections
 from .style import STYLE
 from .tables import Html, long_text
-from .wording import WARNING, count, percent
+from .wording import WARNING, count, percent, unchanged
 
 _KEYS = (
     "summary", "date", "version", "method", "by_stratum", "records", "variables", "k",
@@ -101,28 +101,31 @@ def _verdict(content: dict[str, Any]) -> str:
     """Whether k holds in what is published: a word, a sentence, and what was counted."""
     verdict = content.get("verdict")
     if verdict is None:
-        word, kind = "NOT COUNTED", "uncounted"
-        lines = [
+        word = "NOT COUNTED"
+        sentence = (
             "This report covers the protected variables only. Count k over all columns of the "
             "published file with microagg check."
-        ]
+        )
+        lists: dict[str, list[str]] = {}
     else:
         word = verdict["word"]
-        kind = _KINDS.get(word, "uncounted")
-        lines = [verdict["sentence"]]
-    columns = (
-        ""
-        if verdict is None
-        else "".join(
-            f"<div><dt>{title}</dt><dd>{_listed(verdict[key])}</dd></div>"
-            for title, key in (("k holds for", "columns"), ("Published unchanged", "unchanged"))
-            if verdict.get(key)
-        )
+        sentence = verdict["sentence"].removeprefix(f"{word}: ").rstrip(".") + "."
+        if not sentence.startswith("k "):
+            sentence = sentence[0].upper() + sentence[1:]
+        counted, others = verdict["columns"], unchanged(content)
+        lists = {"k holds for": counted} if word == "PARTLY" else {}
+        if word == "PASS":
+            lists["Counted"] = [*counted, *(name for name in others if name not in counted)]
+        lists["Published unchanged"] = others
+    columns = "".join(
+        f"<div><dt>{title}</dt><dd>{_listed(names)}</dd></div>"
+        for title, names in lists.items()
+        if names
     )
-    text = "".join(f"<p>{escape(line)}</p>" for line in lines)
     return (
-        f'<div class="verdict {kind}" role="note" aria-label="Verdict">'
-        f"<strong>{escape(word)}</strong><div>{text}{columns and f'<dl>{columns}</dl>'}</div></div>"
+        f'<div class="verdict {_KINDS.get(word, "uncounted")}" role="note" aria-label="Verdict">'
+        f"<strong>{escape(word)}</strong><div><p>{escape(sentence)}</p>"
+        f"{columns and f'<dl>{columns}</dl>'}</div></div>"
     )
 
 

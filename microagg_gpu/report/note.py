@@ -11,7 +11,7 @@ from typing import Any
 from ..checks import known_keywords
 from .html import check_content, document, lead
 from .tables import Column, facts, folded, long_text, table
-from .wording import DASH, fixed, labels, percent, shared_beginning
+from .wording import DASH, fixed, labels, percent, shared_beginning, unchanged
 
 FEWEST = 10
 """Smaller numbers of records or values are not shown."""
@@ -22,7 +22,6 @@ _SHOWN = {  # what was done, as far as it says nothing about records and files
     "Sampling weight": "Sampling weight",
     "Variable weights": "Weights of variables in distances",
     "Published": "Published for a group",
-    "Rounding": "Rounding",
 }
 
 
@@ -57,11 +56,13 @@ def _done(content: dict[str, Any]) -> str:
     lists = {
         "Protected variables": names,
         "k holds for": verdict.get("columns") if verdict.get("word") == "PARTLY" else None,
-        "Published unchanged": verdict.get("unchanged"),
+        "Published unchanged": unchanged(content),
     }
     rows = [(title, given[name]) for name, title in _SHOWN.items() if given.get(name)]
     rows += [(title, ", ".join(listed)) for title, listed in lists.items() if listed]
     rows.append(("Missing values", _missing(content)))
+    if content.get("rounding"):
+        rows.append(("Rounding", _rounding(content)))
     if given.get("Left out"):
         rows.append(("Left out", re.sub(r"\b\d\b", f"fewer than {FEWEST}", given["Left out"])))
     table = facts("What was done", [(title, long_text(text)) for title, text in rows])
@@ -100,6 +101,24 @@ def _missing(content: dict[str, Any]) -> str:
         return "none"
     number = f"fewer than {FEWEST}" if missing < FEWEST else f"{missing:,}"
     return f"{number}; they are missing in the original too"
+
+
+def _rounding(content: dict[str, Any]) -> str:
+    """The decimals, and by how much rounding changed a mean at most."""
+    places = sorted({row["decimals"] for row in content["rounding"]})
+    known = {row["name"]: row for row in content["by_variable"] if row["observed"] >= FEWEST}
+    mean_weight = 1 if content["weight"] is None else content["weight"] / content["records"]
+    changes = []
+    for row in content["rounding"]:
+        of = known.get(row["name"])
+        if of is not None and of["before"]["std"]:
+            mean = row["change"] / (mean_weight * of["observed"])
+            changes.append(abs(mean) / of["before"]["std"])
+    text = f"to {' or '.join(map(str, places))} decimals"
+    if not changes:
+        return text
+    most = f"{max(changes):.1g}" if max(changes) >= 5e-4 else "0.001"
+    return f"{text}; this changes no mean by more than {most} standard deviations"
 
 
 def _changed(content: dict[str, Any]) -> str:

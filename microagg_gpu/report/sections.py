@@ -117,6 +117,8 @@ def variables(content: dict[str, Any]) -> str:
         parts.append(folded(title, _moments(title, rows, names), len(rows)))
         title = "Quantiles" + ", without weights" * weighted
         parts.append(folded(title, _quantiles(title, rows, names), 2 * len(rows)))
+    if content.get("rounding"):
+        parts.append(_rounding(content["rounding"]))
     parts += [_category(category) for category in content["categories"]]
     return "".join(parts)
 
@@ -217,6 +219,18 @@ def _means(
             ]
         )
     return table(title, columns, entries)
+
+
+def _rounding(rounded: Sequence[dict[str, Any]]) -> str:
+    columns = [Column("variable", left=True), Column("decimals")]
+    columns += [Column("total before rounding"), Column("change by rounding")]
+    names = labels([row["name"] for row in rounded])
+    entries = [
+        [name, str(row["decimals"]), number(row["total"], 6), number(row["change"], 2)]
+        for name, row in zip(names, rounded, strict=True)
+    ]
+    title = "What rounding did to totals"
+    return folded(title, table(title, columns, entries), len(entries))
 
 
 def _category(category: dict[str, Any]) -> str:

@@ -166,6 +166,16 @@ def labels(names: Sequence[str]) -> list[Label]:
     return made
 
 
+def unchanged(content: dict[str, Any]) -> list[str]:
+    """The columns that are published as they were: strata, and others beside the variables."""
+    verdict = content.get("verdict") or {}
+    strata = content["provenance"].get("Strata", "").split(", ")
+    return [
+        *(name for name in verdict.get("columns", ()) if name in strata),
+        *verdict.get("others", ()),
+    ]
+
+
 def summary(content: dict[str, Any]) -> list[str]:
     """The measures of a content in a few sentences."""
     return [

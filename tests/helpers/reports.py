@@ -25,8 +25,8 @@ VERDICT = {
     "sentence": "k = 5 holds for <some> columns only.",
     "k": 5,
     "below": 12,
-    "columns": ["x", "y"],
-    "unchanged": ["region & size"],
+    "columns": ["region", "x", "y"],
+    "others": ["size & more"],
 }
 
 

@@ -63,7 +63,7 @@ def test_sampling_weights_are_used():
 def test_k_is_said_as_the_verdict_has_it(word, said):
     text = words(example() | {"verdict": VERDICT | {"word": word}})
     assert said in text
-    assert "region & size" in text  # published unchanged
+    assert "size & more" in text  # published unchanged
     assert ("k holds for" in text) == (word == "PARTLY")
     assert VERDICT["sentence"] not in text  # it may count records
     assert "does not hold" in words(example() | {"smallest": 4, "verdict": None})
@@ -138,3 +138,14 @@ def test_save_note(empty_directory):
     result.save_note("note.html")
     with open("note.html", encoding="utf-8") as file:
         assert "<h1>How this file was protected</h1>" in file.read()
+
+
+def test_rounding():
+    content = example()
+    content["rounding"] = [{"name": "x", "decimals": 1, "total": 1234.56, "change": -0.06},
+                           {"name": "y", "decimals": 0, "total": 9.0, "change": 0.0}]  # fmt: skip
+    said = "to 0 or 1 decimals; this changes no mean by more than 0.001 standard deviations"
+    assert said in words(content)
+    assert "1,234" not in words(content)
+    content["rounding"][0]["change"] = 20 * content["by_variable"][0]["before"]["std"]
+    assert "no mean by more than 0.2 standard deviations" in words(content)

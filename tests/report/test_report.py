@@ -256,11 +256,12 @@ def test_numbers_as_people_read_them():
 @pytest.mark.parametrize("word", ["PASS", "PARTLY", "FAIL"])
 def test_the_verdict_comes_first(word):
     points, _, protected = simulated(60, 2)
-    content = describe(points, protected, names=["x", "y"], k=5) | {
-        "verdict": VERDICT | {"word": word}
-    }
+    provenance = {"Strata": "region"}
+    content = describe(points, protected, names=["x", "y"], k=5, provenance=provenance)
+    content["verdict"] = VERDICT | {"word": word, "sentence": f"{word}: {VERDICT['sentence']}"}
     text = " ".join(checked(content).text)
-    order = [f" {word} ", VERDICT["sentence"], "region & size", "Do not publish it. ", "Groups "]
+    unchanged = "Published unchanged region, size & more "
+    order = [f" {word} ", VERDICT["sentence"], unchanged, "Do not publish it. ", "Groups "]
     body = text[text.rindex("Microaggregation report") :]
     places = [body.index(part) for part in order]
     assert places == sorted(places)
@@ -470,3 +471,12 @@ def test_paper_has_page_numbers():
     assert "size: A4" in text
     assert "counter(page)" in text
     assert '@bottom-left { content: "Microaggregation report. Do not publish it."; }' in text
+
+
+def test_what_rounding_did_to_totals():
+    points, _, protected = simulated(60, 2)
+    content = describe(points, protected, names=["x", "y"], k=5)
+    content["rounding"] = [{"name": "x", "decimals": 1, "total": 1234.56, "change": -0.06}]
+    text = " ".join(checked(content).text)
+    assert "What rounding did to totals" in text
+    assert "1,234.56 \N{MINUS SIGN}0.06" in text
