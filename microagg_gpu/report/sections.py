@@ -440,7 +440,7 @@ def alternatives(content: dict[str, Any]) -> str:
         return "<p>No other methods were run.</p>"
     name, k = content["method"] or "", content["k"]
     sampled = next((row["records"] for row in rows if row.get("records")), None)
-    own = "this run" + f": {name}" * bool(name)
+    own = f"this run: {name}" if name else "this file"
     chosen = {"method": own, "k": k, "loss": content["loss"], "risk": content["risk"]["linkage"]}
     note, this = "", [chosen]
     if sampled:
@@ -501,7 +501,7 @@ def reading() -> str:
 
 def _figure(title: str, note: str, picture: str, kind: str = "", legend: str = "") -> str:
     extra = f" <span>{escape(note)}</span>" if note else ""
-    wrapped = f'<div class="scroll {kind}">{picture}</div>' if kind else picture
+    wrapped = f'<div class="scroll {kind}" tabindex="0">{picture}</div>' if kind else picture
     caption = f"<figcaption>{breakable(title)}{extra}</figcaption>"
     return f"<figure>{caption}{wrapped}{legend}</figure>"
 

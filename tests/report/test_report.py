@@ -221,7 +221,7 @@ def test_alternatives_are_drawn_and_listed():
     ]
     content = describe(points, protected, names=["x", "y"], k=5, labels=labels, alternatives=rows)
     text = " ".join(checked(content).text)
-    assert text.count("this run") == 2  # in the map and in the table
+    assert text.count("this file") == 2  # in the map and in the table
     assert "mdav, k=3: loss 5.0" in text
     assert "untried, k=5" not in text
     assert "No other methods were run" in " ".join(
