@@ -9,11 +9,12 @@ demo: .venv/report.stamp
 	@mkdir -p demo
 	$(BIN)/python -m benchmarks.demo_data demo/companies.csv
 	$(BIN)/microagg compare demo/companies.csv -k 3,5,10 --methods mdav,vmdav,mst,centroid,projection \
-		--columns $(DEMO) --missing pattern --plot demo/map.png --force
-	$(BIN)/microagg protect demo/companies.csv -k 5 --columns $(DEMO) --by region --weight weight \
-		--drop id --keep-integers --missing pattern -o demo/protected.csv \
-		--report demo/report.html --json demo/report.json --force
-	$(BIN)/microagg check demo/protected.csv -k 5 --columns region,$(DEMO)
+		--columns $(DEMO) --by region,size --weight weight --missing pattern \
+		--plot demo/map.png --force
+	$(BIN)/microagg protect demo/companies.csv -k 5 --columns $(DEMO) --by region,size \
+		--weight weight --average-weight --drop id --missing pattern -o demo/protected.csv \
+		--report demo/report.html --json demo/report.json --strict --force
+	$(BIN)/microagg check demo/protected.csv -k 5
 	@echo "Open demo/report.html in a browser; demo/map.png shows what each method loses and risks"
 
 # COVERAGE=1 adds the share of lines and branches that ran; pyproject.toml says of what.

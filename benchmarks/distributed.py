@@ -105,7 +105,7 @@ def on_workers(folder: Path, workers: int, **given: Any) -> dict[str, Any]:
         )  # fmt: skip
     return {
         "loss": result.loss, "seconds": result.seconds, "blocks": result.blocks,
-        "repaired": result.repaired, "groups": result.groups, "alike": result.alike,
+        "repaired": result.repaired, "groups": result.groups,
         "memory": memory.most, "phases": _lengths(phases, result.seconds),
     }  # fmt: skip
 

@@ -20,6 +20,7 @@ from .settings import (
     ROLES,
     Aggregate,
     Columns,
+    Decimals,
     EngineName,
     Missing,
     Ordinal,
@@ -53,6 +54,8 @@ def microaggregate(
     small_strata: SmallStrata = DEFAULT.small_strata,
     aggregate: Aggregate = DEFAULT.aggregate,
     keep_integers: bool = DEFAULT.keep_integers,
+    decimals: Decimals | None = DEFAULT.decimals,
+    average_weight: bool = DEFAULT.average_weight,
     refine: float | None = DEFAULT.refine,
     refine_steps: int | None = DEFAULT.refine_steps,
     watch: Watch | None = None,
@@ -115,6 +118,12 @@ def microaggregate(
         the highest fifth, at least one value each in groups of three or more.
     keep_integers : bool
         Round what is published in columns of integers, and keep their type.
+    decimals : int or dict, optional
+        Round published numbers to so many decimals, the same for all variables or by name. By
+        default they have all the digits of the mean.
+    average_weight : bool
+        Publish in the column of ``sampling_weight`` the mean weight of each group: weights that
+        differ within a group tell its records apart. Weighted totals stay as they are.
     refine : float, optional
         Spend this many seconds reducing the loss of the method's groups by annealing. Ctrl-C ends
         it earlier, with the best groups so far.
@@ -137,7 +146,7 @@ def microaggregate(
     """
     settings = Settings(
         k, method, options, standardize, variable_weights, device, engine, precision, seed, missing,
-        small_strata, aggregate, keep_integers, refine, refine_steps,
+        small_strata, aggregate, keep_integers, decimals, average_weight, refine, refine_steps,
     )  # fmt: skip
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)
@@ -167,6 +176,8 @@ def refine(
     small_strata: SmallStrata = DEFAULT.small_strata,
     aggregate: Aggregate = DEFAULT.aggregate,
     keep_integers: bool = DEFAULT.keep_integers,
+    decimals: Decimals | None = DEFAULT.decimals,
+    average_weight: bool = DEFAULT.average_weight,
 ) -> Result:
     """Reduce the loss of existing groups, from this tool or another.
 
@@ -182,7 +193,7 @@ def refine(
         The budget, as ``refine`` and ``refine_steps`` of `microaggregate`.
     columns, standardize, variable_weights, device, engine, seed, watch, by, sampling_weight
         As in `microaggregate`.
-    missing, small_strata, aggregate, keep_integers
+    missing, small_strata, aggregate, keep_integers, decimals, average_weight
         As in `microaggregate`.
 
     Returns
@@ -199,7 +210,8 @@ def refine(
     settings = Settings(
         k, standardize=standardize, variable_weights=variable_weights, device=device, engine=engine,
         seed=seed, missing=missing, small_strata=small_strata, aggregate=aggregate,
-        keep_integers=keep_integers, refine=seconds, refine_steps=steps,
+        keep_integers=keep_integers, decimals=decimals, average_weight=average_weight,
+        refine=seconds, refine_steps=steps,
     )  # fmt: skip
     callable_or_none("watch", watch)
     with on_device(data):
@@ -229,6 +241,8 @@ def compare(
     small_strata: SmallStrata = DEFAULT.small_strata,
     aggregate: Aggregate = DEFAULT.aggregate,
     keep_integers: bool = DEFAULT.keep_integers,
+    decimals: Decimals | None = DEFAULT.decimals,
+    average_weight: bool = DEFAULT.average_weight,
 ) -> Comparison:
     """Try methods on the same data, as the 2002 paper advises (section 6), best first.
 
@@ -244,7 +258,9 @@ def compare(
         1,500 records "tsp", whose time grows with their cube, run only when named.
     columns, standardize, variable_weights, device, engine, seed, progress, refine, by
         As in `microaggregate`.
-    sampling_weight, ordinal, nominal, missing, small_strata, aggregate, keep_integers
+    sampling_weight, ordinal, nominal, missing, small_strata, aggregate, keep_integers, decimals
+        As in `microaggregate`.
+    average_weight
         As in `microaggregate`.
 
     Returns
@@ -260,7 +276,8 @@ def compare(
         Settings(
             size, standardize=standardize, variable_weights=variable_weights, device=device,
             engine=engine, seed=seed, missing=missing, small_strata=small_strata,
-            aggregate=aggregate, keep_integers=keep_integers, refine=refine,
+            aggregate=aggregate, keep_integers=keep_integers, decimals=decimals,
+            average_weight=average_weight, refine=refine,
         )
         for size in sizes
     ]  # fmt: skip

@@ -87,6 +87,15 @@ def as_text(value: Any, text_of: Callable[[Any], str] = str) -> str:
         return f"<{type(value).__name__}>"
 
 
+def listed(names: Iterable[Any], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    texts = [" ".join(as_text(name).split()) for name in names]
+    more = len(texts) - most
+    if more <= 0:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])} and {more:,} more"
+
+
 def suggestion(value: Any, known: Iterable[Any]) -> str:
     """' Did you mean ...?' if a known name is near to the value, else nothing."""
     names = {str(name).casefold(): str(name) for name in known}
@@ -99,11 +108,10 @@ def unknown_column(
     column: Any, table: object, names: Iterable[Any], *advice: str | Option
 ) -> InputError:
     """The error for a column that a table does not have; `table` is what to call it."""
-    listed = [" ".join(as_text(name).split()) for name in names]
-    more = f" and {len(listed) - 40} more" if len(listed) > 40 else ""
-    near = suggestion(column, listed)
+    known = list(names)
+    near = suggestion(column, map(as_text, known))
     return InputError(
-        f"column {shown(column)} is not in {table}, which has: {', '.join(listed[:40])}{more}",
+        f"column {shown(column)} is not in {table}, which has: {listed(known)}",
         *advice,
         f".{near}" if near else "",
     )

@@ -20,6 +20,7 @@ Precision = Literal["double", "single"]
 
 Columns = Any  # the name or position of a column, or an iterable of them; None for none
 Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
+Decimals = int | Mapping[Any, int]  # for all variables, or by name
 Weights = Any  # a number for each variable: a sequence, an array, or a mapping from its name
 
 
@@ -41,6 +42,15 @@ def check_device(device: Any) -> str:
             option("device", device), " is unknown: choose 'auto', 'cpu', 'cuda' or 'cuda:1'"
         )
     return device
+
+
+def check_decimals(decimals: Any) -> Any:
+    """Return numbers of decimals, one or by name, if they can be used."""
+    if decimals is None:
+        return None
+    if isinstance(decimals, Mapping):
+        return {str(name): whole_number("decimals", d, 0, 15) for name, d in decimals.items()}
+    return whole_number("decimals", decimals, 0, 15)
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,8 @@ class Settings:
     small_strata: SmallStrata = "error"
     aggregate: Aggregate = "mean"
     keep_integers: bool = False
+    decimals: Decimals | None = None
+    average_weight: bool = False
     refine: float | None = None
     refine_steps: int | None = None
 
@@ -84,9 +96,10 @@ class Settings:
             one_of("engine", self.engine, get_args(EngineName))
         self._set("k", check_k(self.k))
         self._set("seed", whole_number("seed", self.seed, 0, LARGEST))
-        for name in ("standardize", "keep_integers"):
+        for name in ("standardize", "keep_integers", "average_weight"):
             self._set(name, true_or_false(name, getattr(self, name)))
         self._set("device", check_device(self.device))
+        self._set("decimals", check_decimals(self.decimals))
         if self.refine is not None:
             self._set("refine", number("refine", self.refine, 0))
         if self.refine_steps is not None:
@@ -110,11 +123,15 @@ class ClusterSettings:
 
 @dataclass(frozen=True)
 class Format:
-    """How a text file is written; None is detected."""
+    """How numbers and texts of a file are written; None is detected.
+
+    `published_decimals` are those of the published numbers: "input", "exact", or how many.
+    """
 
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str = "."
+    published_decimals: str = "input"
 
 
 DEFAULT, ROLES, CLUSTER, FORMAT = Settings(), Roles(), ClusterSettings(), Format()

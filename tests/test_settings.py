@@ -19,8 +19,8 @@ pytestmark = pytest.mark.usefixtures("empty_directory")
 OTHER = {
     "k": 7, "method": "vmdav", "standardize": False, "device": "cpu", "seed": 11,
     "missing": "pattern", "small_strata": "suppress", "aggregate": "median",
-    "keep_integers": True, "refine": 1.5, "refine_steps": 3, "precision": "single",
-    "engine": "generic",
+    "keep_integers": True, "decimals": 2, "average_weight": True,
+    "refine": 1.5, "refine_steps": 3, "precision": "single", "engine": "generic",
 }  # fmt: skip
 SIGNATURES = """
 import inspect, json
@@ -28,7 +28,7 @@ from dataclasses import replace
 from microagg_gpu import settings
 settings.DEFAULT = replace(settings.DEFAULT, **{default})
 settings.CLUSTER = settings.ClusterSettings(block=77, repair=3)
-settings.FORMAT = settings.Format(decimal=",")
+settings.FORMAT = settings.Format(decimal=",", published_decimals="exact")
 from microagg_gpu import compare, distributed, microaggregate, refine
 from microagg_gpu.cli.protect import protect
 from microagg_gpu.cli.compare import compare_methods
@@ -54,7 +54,7 @@ def test_a_default_that_is_changed_changes_everywhere():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    cluster, file = {"block": 77, "repair": 3}, {"decimal": ","}
+    cluster, file = {"block": 77, "repair": 3}, {"decimal": ",", "published_decimals": "exact"}
     seen = set()
     for function, parameters in found.items():
         for name, default in parameters.items():

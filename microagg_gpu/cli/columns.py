@@ -78,6 +78,19 @@ def find_roles(
     }
 
 
+def decimals_of(file: DataFile, table: pa.Table, roles: dict[str, Any]) -> dict[str, int]:
+    """The decimals of the columns of numbers that are published, but of whole numbers."""
+    categories = {*roles["ordinal"], *roles["nominal"], None}
+    names = [*roles["columns"], roles["sampling_weight"]]
+    return file.decimals(
+        [
+            name
+            for name in names
+            if name not in categories and not pa.types.is_integer(table[name].type)
+        ]
+    )
+
+
 def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> None:
     marks = {
         name: pc.is_null(table[name], nan_is_null=True).to_numpy(zero_copy_only=False)
@@ -102,13 +115,6 @@ def published(
     added = {} if group_column is None else {group_column: result.labels[kept]}
     rows = None if kept.all() else kept
     return file.replaced(
-        result.protected, result.names, rows, drop=dropped, added=added, strata=strata,
+        result.protected, result.replaced, rows, drop=dropped, added=added, strata=strata,
         keep_metadata=keep_metadata,
     )  # fmt: skip
-
-
-def views(result: Result, strata: list[str]) -> list[list[str]]:
-    """Columns in which, taken together, each record must be one of k."""
-    if result.labels.ndim == 1:
-        return [[*strata, *result.names]]
-    return [[*strata, name] for name in result.names]

@@ -12,10 +12,10 @@ from ..files.data_file import read_file
 from ..plots import check_plot, plot_map
 from ..settings import COMPARED_SIZES, DEFAULT, FORMAT
 from . import options
-from .columns import find_roles
+from .columns import decimals_of, find_roles
 from .console import clear_errors
 from .output import show_comparison, stdout
-from .parsing import parse, split, variable_weights
+from .parsing import parse, rounding, split, variable_weights
 from .progress import phases
 from .writing import check_targets, readable, write_text
 
@@ -44,6 +44,8 @@ def compare_methods(
     missing: options.Missing = DEFAULT.missing,
     small_strata: options.SmallStrata = DEFAULT.small_strata,
     aggregate: options.Aggregate = DEFAULT.aggregate,
+    published_decimals: options.PublishedDecimals = FORMAT.published_decimals,
+    keep_integers: options.KeepIntegers = DEFAULT.keep_integers,
     no_standardize: options.NoStandardize = not DEFAULT.standardize,
     device: options.Device = DEFAULT.device or "auto",
     seed: options.Seed = DEFAULT.seed,
@@ -75,6 +77,7 @@ def compare_methods(
             file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
             dropped = file.resolve(split(drop))
             table, roles = find_roles(file, columns, by, weight, ordinal, nominal, dropped, missing)
+            rounded = rounding(published_decimals, keep_integers, decimals_of(file, table, roles))
         choices: dict[str, Any] = {
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
         }  # fmt: skip
@@ -83,7 +86,7 @@ def compare_methods(
                 table, sizes, "all" if methods == "all" else split(methods),
                 standardize=not no_standardize,
                 variable_weights=variable_weights(weights, column_weights), device=device,
-                seed=seed, progress=progress, refine=refine, **choices, **roles,
+                seed=seed, progress=progress, refine=refine, **choices, **roles, **rounded,
             )  # fmt: skip
         with Outputs(force) as files:
             if plot is not None:

@@ -120,6 +120,30 @@ Aggregate = Annotated[
 KeepIntegers = Annotated[
     bool, typer.Option("--keep-integers", help="Round published values in columns of integers.")
 ]
+PublishedDecimals = Annotated[
+    str,
+    typer.Option(
+        "--decimals",
+        metavar="input|exact|N",
+        help="Decimals of published numbers: those of the input (whole numbers stay whole), all, "
+        "or N.",
+    ),
+]
+AverageWeight = Annotated[
+    bool,
+    typer.Option(
+        "--average-weight",
+        help="Publish the mean weight of each group instead of the weights, which would tell its "
+        "records apart.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Write nothing and end with exit code 1 unless k holds over all published columns.",
+    ),
+]
 KeepMetadata = Annotated[
     bool,
     typer.Option(

@@ -1,6 +1,6 @@
 """What the command ``microagg`` prints: results, comparisons, groups, methods, versions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import floor
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ..errors import listed
+from ..files.verdict import Verdict
 from ..pipeline.comparison import Comparison
 from ..pipeline.provenance import left_out, named
 from ..pipeline.result import Bound, Result
+from ..settings import FORMAT
 
 
 def stdout() -> Console:
@@ -24,22 +27,19 @@ def stdout() -> Console:
 
 def show_result(
     result: Result,
-    strata: Sequence[str],
-    least: int,
     others: Sequence[str],
+    telling: Mapping[str, str],
     written: Sequence[Path],
     bound: Bound | None = None,
 ) -> None:
-    """Print what was done to a file.
+    """Print what was done to a file, the verdict first.
 
     Parameters
     ----------
-    strata : sequence of str
-        Columns within which records were counted.
-    least : int
-        The smallest number of records in the file that share their published values.
     others : sequence of str
-        Columns that were not protected.
+        Columns that are published unchanged.
+    telling : dict
+        What tells records apart in some of them.
     written : sequence of Path
     bound : Bound, optional
     """
@@ -47,6 +47,8 @@ def show_result(
     smallest, largest = int(sizes.min()), int(sizes.max())
     each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
     rows = {
+        "verdict": str(result.verdict),
+        "warning": _warnings(telling),
         "method": named(result.method, result.options),
         "records": _records(len(result.labels), result),
         "left out": left_out(result.dropped, result.suppressed),
@@ -57,24 +59,22 @@ def show_result(
         "found by": result.found_by,
         "lower bound": certified(bound),
         "time": f"{result.seconds:.2f} s on {result.device}",
-        "protected": _few(result.names),
-        "checked": f"in the file, {_counted(result, strata, least)}",
-        "not protected": _few(others),
-        "written": ", ".join(map(str, written)),
+        "protected": listed(result.names),
+        "rounded": _rounded(result),
+        "unchanged": listed(others),
+        "written": ", ".join(map(str, written)) or "nothing, because of --strict",
         "repeat with": _call(result.provenance.command() or ""),
         "in Python": _call(result.provenance.python()),
     }
     _show(rows)
 
 
-def _few(names: Sequence[str]) -> str:
-    """The first of many names, and the number of the others."""
-    if len(names) <= 12:
-        return ", ".join(names)
-    return f"{', '.join(names[:5])} and {len(names) - 5} more"
+SHOWN = 5  # columns of a group
+STYLES = {"loss": "bold", "warning": "yellow"}
 
 
 def _call(text: str) -> str:
+    """A call that repeats the run, unless its many columns would fill the terminal."""
     return text if len(text) <= 800 else "(long: --report and --json keep it)"
 
 
@@ -84,8 +84,37 @@ def _show(rows: dict[str, str]) -> None:
     lines.add_column()
     for name, text in rows.items():
         if text:
-            lines.add_row(name, text, style="bold" if name == "loss" else "")
+            style = verdict_style(text) if name == "verdict" else STYLES.get(name, "")
+            lines.add_row(name, text, style=style)
     stdout().print(lines)
+
+
+def verdict_style(sentence: str) -> str:
+    """The colour of a verdict, which its first word says too."""
+    return {"PASS": "bold green", "FAIL": "bold red"}.get(sentence[:4], "bold yellow")
+
+
+def _warnings(telling: Mapping[str, str]) -> str:
+    """Which columns should perhaps not be published, a line for each."""
+    lines = [
+        f"column {name} {what} and is published unchanged: leave it out with --drop {name}"
+        for name, what in telling.items()
+    ]
+    more = [f"and {len(lines) - 5} more such columns"] if len(lines) > 5 else []
+    return "\n".join(lines[:5] + more)
+
+
+def _rounded(result: Result) -> str:
+    """What rounding did to the total that it changed most."""
+    if not result.rounding:
+        return ""
+    parts = [(abs(r.change / r.total) if r.total else 0.0, r) for r in result.rounding]
+    most, worst = max(parts, key=lambda part: part[0])
+    files = result.provenance.files
+    places = "the decimals of the input"
+    if files is not None and files.decimals != FORMAT.published_decimals:
+        places = "whole numbers" if worst.decimals == 0 else f"{worst.decimals} decimals"
+    return f"to {places}; no total changes by more than {100 * most:.2g} % ({worst.name})"
 
 
 def show_parts(result: Any) -> None:
@@ -93,6 +122,7 @@ def show_parts(result: Any) -> None:
     each = f"{result.smallest} to {result.largest}"
     written = result.protected
     rows = {
+        "verdict": str(result.verdict),
         "method": named(result.method, result.options),
         "records": _records(result.records, result),
         "left out": left_out(result.dropped, result.suppressed),
@@ -101,9 +131,8 @@ def show_parts(result: Any) -> None:
         "blocks": str(result.blocks)
         + (f"; {result.repaired:,} records refined where blocks touch" if result.repaired else ""),
         "time": f"{result.seconds:.2f} s",
-        "protected": _few(result.names),
-        "checked": "in the files, every record shares its protected values with at least "
-        f"{result.alike - 1} others",
+        "protected": listed(result.names),
+        "unchanged": listed(result.verdict.others),
         "written": f"{len(written)} files in {written[0].parent}",
     }
     _show(rows)
@@ -120,15 +149,6 @@ def certified(bound: Bound | None) -> str:
         return ""
     least = floor(bound.loss * 1e4) / 1e4
     return f"no grouping loses less than {least:.4f} %, which is {bound.gap:.1f} % below this loss"
-
-
-def _counted(result: Result, strata: Sequence[str], least: int) -> str:
-    if result.labels.ndim > 1:
-        return f"every value appears at least {least} times; records as a whole are not k-anonymous"
-    text = f"every record shares its protected values with at least {least - 1} others"
-    if strata:
-        text += f" in its {' x '.join(strata)}"
-    return text + ("; k does NOT hold once the strata columns are known" if result.merged else "")
 
 
 def show_comparison(rows: Comparison) -> None:
@@ -154,36 +174,35 @@ def show_comparison(rows: Comparison) -> None:
     )
 
 
-def show_groups(groups: pa.Table, names: Sequence[str], k: int) -> bool:
-    """Print whether a file is k-anonymous and its smallest groups; return whether it is.
+def show_verdict(verdict: Verdict) -> None:
+    """Print whether a file is k-anonymous."""
+    stdout().print(f"{verdict}.", style=verdict_style(str(verdict)), soft_wrap=True)
+
+
+def show_groups(groups: pa.Table, names: Sequence[str]) -> None:
+    """Print the smallest groups of a file.
 
     Parameters
     ----------
     groups : pa.Table
         As `group_sizes` returns it: distinct values, smallest count first, in the last column.
     names : sequence of str
-        The columns that were looked at.
+        The columns that were counted.
     """
-    counts = groups.column(groups.num_columns - 1).to_numpy()
-    few = counts < k
-    listed = ", ".join(names)
-    if few.any():
-        verdict = (
-            f"FAIL: {counts[few].sum():,} of {counts.sum():,} records share {listed} with fewer "
-            f"than {k - 1} others, in {few.sum():,} of {len(counts):,} groups."
-        )
-    else:
-        verdict = (
-            f"PASS: every one of the {counts.sum():,} records shares {listed} with at least "
-            f"{counts.min() - 1} others ({len(counts):,} groups)."
-        )
-    table = Table(box=box.SIMPLE)
+    some = f", in the first {SHOWN} of {len(names)} columns" if len(names) > SHOWN else ""
+    table = Table(box=box.SIMPLE, title=f"the smallest groups{some}", title_justify="left")
     table.add_column("records", justify="right")
-    table.add_column("that share")
+    for name in names[:SHOWN]:
+        table.add_column(name)
     for row in groups.slice(0, 10).to_pylist():
         *values, count = row.values()
-        shared = ("" if value is None else str(value) for value in values)
-        table.add_row(str(count), ", ".join(map("=".join, zip(names, shared, strict=True))))
-    stdout().print(f"{verdict} The smallest groups:")
+        table.add_row(str(count), *map(_short, values[:SHOWN]))
     stdout().print(table)
-    return not few.any()
+
+
+def _short(value: Any) -> str:
+    """A value in few characters."""
+    if value is None:
+        return ""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 20 else f"{text[:17]}..."

@@ -76,6 +76,24 @@ def variable_weights(
     return [parse("weight", float, part) for part in split(text)]
 
 
+def rounding(decimals: str, keep_integers: bool, found: dict[str, int]) -> dict[str, Any]:
+    """Arguments of `microaggregate` that round as `--decimals` says.
+
+    Parameters
+    ----------
+    found : dict
+        The decimals that columns have in the input.
+    """
+    if decimals == "input":
+        return {"decimals": found or None, "keep_integers": True}
+    if decimals == "exact":
+        return {"decimals": None, "keep_integers": keep_integers}
+    if not decimals.isascii() or not decimals.isdigit():
+        raise InputError(f"--decimals {shown(decimals)} is unknown: give input, exact or a number")
+    places = int(decimals)
+    return {"decimals": places, "keep_integers": keep_integers or places == 0}
+
+
 def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
     """Ordinal columns from 'size=small<medium<large', or a list of columns of numbers."""
     found: dict[str, list[str] | None] = {}

@@ -11,6 +11,8 @@ from .. import InputError, microaggregate
 from ..files.atomic import Outputs
 from ..files.data_file import DataFile, read_file, verify, write_file
 from ..files.formats import check_ending
+from ..files.identifiers import telling_columns
+from ..files.verdict import Verdict
 from ..pipeline.comparison import risk_map
 from ..pipeline.grouping import check_method
 from ..pipeline.provenance import FilesUsed
@@ -18,11 +20,11 @@ from ..pipeline.result import Result
 from ..plots import check_plot
 from ..settings import CLUSTER, DEFAULT, FORMAT, ClusterSettings, Settings
 from . import options
-from .columns import find_roles, published, views
+from .columns import decimals_of, find_roles, published
 from .console import clear_errors
 from .dask import one_file, protect_parts, refuse_given
 from .output import certified, show_result
-from .parsing import method_options, split, variable_weights
+from .parsing import method_options, rounding, split, variable_weights
 from .progress import Phases, phases
 from .writing import check_targets, readable, write_report
 
@@ -67,6 +69,8 @@ def protect(
     nominal: options.Nominal = None,
     weights: options.VariableWeights = None,
     column_weights: options.ColumnWeights = None,
+    average_weight: options.AverageWeight = DEFAULT.average_weight,
+    published_decimals: options.PublishedDecimals = FORMAT.published_decimals,
     keep_integers: options.KeepIntegers = DEFAULT.keep_integers,
     missing: options.Missing = DEFAULT.missing,
     small_strata: options.SmallStrata = DEFAULT.small_strata,
@@ -98,6 +102,7 @@ def protect(
     block: options.Block = CLUSTER.block,
     repair: options.Repair = CLUSTER.repair,
     keep_metadata: options.KeepMetadata = False,
+    strict: options.Strict = False,
     force: options.Force = False,
 ) -> None:
     """Replace each record by the mean of a group of at least k similar records.
@@ -113,7 +118,8 @@ def protect(
         settings = Settings(
             k, method, method_options(method, option or []), not no_standardize,
             variable_weights(weights, column_weights), device, seed=seed,
-            keep_integers=keep_integers, refine=refine, refine_steps=refine_steps, **choices,
+            average_weight=average_weight, refine=refine, refine_steps=refine_steps, **choices,
+            **rounding(published_decimals, keep_integers, {}),
         )  # fmt: skip
         cluster = ClusterSettings(block, repair)
         if group_column is not None and not group_column.strip():
@@ -123,10 +129,14 @@ def protect(
                 {
                     "--ordinal": ordinal, "--nominal": nominal, "--refine": refine,
                     "--refine-steps": refine_steps, "--bound": bound, "--report": report,
-                    "--report-strata": report_strata, "--note": note, "--json": json_file,
-                    "--plot": plot, "--delimiter": delimiter, "--encoding": encoding,
+                    "--json": json_file, "--plot": plot, "--delimiter": delimiter,
+                    "--encoding": encoding, "--average-weight": average_weight or None,
+                    "--strict": strict or None, "--report-strata": report_strata or None,
+                    "--note": note,
                 }
             )  # fmt: skip
+            if published_decimals == FORMAT.published_decimals:  # not known before all is read
+                settings = replace(settings, keep_integers=keep_integers)
             protect_parts(
                 sources, output, workers, scheduler, phase, settings, cluster,
                 columns=split(columns) or None, by=split(by), sampling_weight=weight,
@@ -145,21 +155,31 @@ def protect(
             file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
             dropped = file.resolve(split(drop))
             table, roles = find_roles(file, columns, by, weight, ordinal, nominal, dropped, missing)
+            if published_decimals == FORMAT.published_decimals:
+                found = decimals_of(file, table, roles)
+                settings = replace(settings, **rounding(published_decimals, keep_integers, found))
         result = _protected(table, roles, settings, phase)
         least_loss = None
         if bound:
             with phase("computing the lower bound") as progress:
                 least_loss = result.bound(progress)
-        used = FilesUsed(
-            _name(source), _name(output), _name(report), _name(json_file), _name(plot), dropped,
-            group_column, certified(least_loss), delimiter, encoding, decimal, keep_metadata,
-            note=_name(note), report_strata=report_strata,
-        )  # fmt: skip
-        result = replace(result, provenance=replace(result.provenance, files=used))
-        strata = [] if result.merged else [c for c in roles["by"] or [] if c not in dropped]
         new = published(file, result, dropped, group_column, roles["by"] or [], keep_metadata)
+        others = [
+            name for name in file.table.column_names if name not in {*result.replaced, *dropped}
+        ]
+        telling = telling_columns(file.table, [c for c in others if c not in (roles["by"] or [])])
         with Outputs(force) as files:
-            least = _write(files, new, output, views(result, strata), k, phase)
+            verdict = _write(files, new, output, result.views(dropped), k, phase)
+            used = FilesUsed(
+                _name(source), _name(output), _name(report), _name(json_file), _name(plot), dropped,
+                group_column, certified(least_loss), delimiter, encoding, decimal, keep_metadata,
+                published_decimals, strict, verdict, _name(note), report_strata,
+            )  # fmt: skip
+            result = replace(result, provenance=replace(result.provenance, files=used))
+            if strict and verdict.word != "PASS":
+                phase.close()
+                show_result(result, others, telling, [], least_loss)
+                raise typer.Exit(1)
             if plot is not None:
                 with phase(f"drawing {plot.name}"):
                     result.plot(files.add(plot))
@@ -173,10 +193,8 @@ def protect(
                         alternatives=alternatives, by_stratum=report_strata, progress=progress
                     )
                 write_report(files, content, report, json_file, note)
-        touched = {*result.names, *dropped}
-        others = [name for name in file.table.column_names if name not in touched]
         phase.close()
-        show_result(result, strata, least, others, targets, least_loss)
+        show_result(result, others, telling, targets, least_loss)
 
 
 def _protected(table: Any, roles: dict[str, Any], settings: Settings, phase: Phases) -> Result:
@@ -194,8 +212,8 @@ def _protected(table: Any, roles: dict[str, Any], settings: Settings, phase: Pha
 
 def _write(
     files: Outputs, new: DataFile, output: Path, views: list[list[str]], k: int, phase: Phases
-) -> int:
-    """Write the protected file and count k in it: the least number of equal records."""
+) -> Verdict:
+    """Write the protected file and count k in it."""
     with phase(f"writing {output.name}"):
         temporary = files.add(output)
         write_file(new, temporary, output)

@@ -8,6 +8,7 @@ import typer
 from ..files.atomic import Outputs
 from ..files.data_file import read_file
 from ..files.pairs import match
+from ..files.verdict import count_k
 from ..pipeline.comparison import risk_map
 from ..report import describe
 from ..settings import FORMAT, Roles, Settings
@@ -78,6 +79,7 @@ def report(
                     name: readable(text) for name, text in pair.provenance.items() if text
                 },
                 alternatives=alternatives, progress=progress,
+                verdict=count_k(after.table, pair.k, [[*pair.strata, *pair.names]]).as_dict(),
             )  # fmt: skip
         with Outputs(force) as files:
             write_report(files, content, output, json_file)

@@ -105,7 +105,11 @@ def read_array(data: Any, roles: Roles) -> Table:
     exact = {chosen.index(j): column(j) for j in large if j in chosen}
 
     def rebuild(
-        protected: np.ndarray, kept: np.ndarray, keep_integers: bool, exact: Exact = None
+        protected: np.ndarray,
+        kept: np.ndarray,
+        keep_integers: bool,
+        exact: Exact = None,
+        weights: np.ndarray | None = None,
     ) -> Any:
         kind = xp.float64 if integral and not keep_integers else data.dtype
         others = [j for j in large if j not in chosen or chosen.index(j) in categories]
@@ -122,6 +126,8 @@ def read_array(data: Any, roles: Roles) -> Table:
             integers = exact.get(j) if exact else None
             new = decoded(protected[:, j], categories.get(j)) if integers is None else integers
             result[:, place] = xp.astype(xp.asarray(new.copy(), device=device(data)), kind)
+        if weights is not None:
+            result[:, sampling_weight] = xp.astype(xp.asarray(weights, device=device(data)), kind)
         return xp.reshape(result, (-1,) if data.ndim == 1 else tuple(result.shape))
 
     return Table(

@@ -30,9 +30,10 @@ class Table:
     names : list of str
         Names of the p variables.
     rebuild : callable
-        ``rebuild(protected, kept, keep_integers, exact)``: from a protected NumPy matrix of the
-        records at the positions ``kept`` to the same kind of object as the data; ``exact`` holds
-        the protected integers of some variables, to the last digit.
+        ``rebuild(protected, kept, keep_integers, exact, weights)``: from a protected NumPy matrix
+        of the records at the positions ``kept`` to the same kind of object as the data; ``exact``
+        holds the protected integers of some variables, to the last digit, and ``weights`` new
+        sampling weights, if any.
     kinds : int array of shape (p,)
         NUMBER, ORDINAL or NOMINAL.
     categories : dict

@@ -6,6 +6,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from ..checks import column_list, is_column
 from ..errors import InputError, option, repeated, repeated_names, unknown_column
@@ -83,7 +84,11 @@ def read_frame(data: Any, roles: Roles) -> Table:
     exact = {j: large for j in numeric if (large := _large_integers(series[j])) is not None}
 
     def rebuild(
-        protected: np.ndarray, kept: np.ndarray, keep_integers: bool, exact: Exact = None
+        protected: np.ndarray,
+        kept: np.ndarray,
+        keep_integers: bool,
+        exact: Exact = None,
+        weights: np.ndarray | None = None,
     ) -> Any:
         every = len(kept) == len(frame)
         new = {}
@@ -97,6 +102,10 @@ def read_frame(data: Any, roles: Roles) -> Table:
         for name in by_list:
             old = _column(frame, name)
             new[name] = _one_missing(old if every else old[kept])
+        if weights is not None:
+            old = _column(frame, sampling_weight)
+            old = old if every else old[kept]
+            new[sampling_weight] = _replaced(old, weights, keep_integers=False, integers=None)
         result = _with_columns(frame, new, None if every else kept)
         return with_views(result, data.schema) if frame.implementation.is_pyarrow() else result
 
@@ -120,6 +129,20 @@ def read_frame(data: Any, roles: Roles) -> Table:
         exact,
         {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
     )
+
+
+def arrow_columns(data: Any) -> pa.Table:
+    """The columns of a DataFrame, or a Series as one; what Arrow cannot hold by its text."""
+    frame = nw.from_native(data, eager_only=True, allow_series=True)
+    frame = frame.to_frame() if isinstance(frame, nw.Series) else frame
+    columns = []
+    for name in frame.columns:
+        column = _column(frame, name)
+        try:
+            columns.append(column.to_arrow())
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            columns.append(pa.array(map(repr, column.to_list())))
+    return pa.table(columns, names=[str(name) for name in frame.columns])
 
 
 def _with_columns(frame: nw.DataFrame, new: dict[Any, nw.Series], kept: np.ndarray | None) -> Any:
@@ -201,8 +224,6 @@ def _arrow_numbers(
     series: nw.Series, values: np.ndarray, missing: np.ndarray, keep_integers: bool
 ) -> nw.Series:
     """The same for a column of Arrow, whose casts refuse integers above 2**53."""
-    import pyarrow as pa
-
     kind = series.to_native().type
     keep = pa.types.is_float32(kind) or (keep_integers and pa.types.is_integer(kind))
     new = pa.chunked_array([pa.array(values, mask=missing)])
@@ -279,8 +300,6 @@ def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
 
     Arrow's own encoding is ten times as fast as sorting Python objects.
     """
-    import pyarrow as pa
-
     try:
         column = series.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError):

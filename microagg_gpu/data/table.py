@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from array_api_compat import array_namespace, is_array_api_obj
 
 from ..errors import DataWarning, InputError, values_are
@@ -47,6 +48,18 @@ def read(data: Any, roles: Roles = ROLES) -> Table:
     if table.sampling is not None:
         _check_sampling(table.sampling, n)
     return table
+
+
+def as_columns(data: Any) -> pa.Table:
+    """Any table that is published, as columns of Arrow that can be counted."""
+    if isinstance(data, (list, tuple)):
+        data = np.asarray(data)
+    if is_array_api_obj(data):
+        matrix = to_numpy(data).reshape(data.shape[0], -1)
+        return pa.table({str(j): column for j, column in enumerate(matrix.T)})
+    from .frames import arrow_columns
+
+    return arrow_columns(data)
 
 
 def _with_one_nan(values: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from ..checks import (
 )
 from ..data.scaling import rounded
 from ..errors import InputError, option, shown, unknown_column
+from ..files.verdict import Verdict
 from ..methods import METHODS
 from ..pipeline.grouping import check_method
 from ..pipeline.problem import check_weights
@@ -35,6 +35,7 @@ from ..settings import (
     ROLES,
     Aggregate,
     Columns,
+    Decimals,
     EngineName,
     Missing,
     Settings,
@@ -65,8 +66,9 @@ class DistributedResult:
         Within-groups and total sum of squares of the scaled variables.
     records, groups, smallest, largest : int
         Records that are published, in how many groups, of how many records.
-    alike : int
-        The least number of records that are alike in what was written: at least k.
+    verdict : Verdict
+        Whether k holds, as counted in what was written: over all columns, and over those that
+        were protected and of strata, for which it does.
     blocks : int
         Into how many blocks the records were divided.
     repaired : int
@@ -88,7 +90,7 @@ class DistributedResult:
     groups: int
     smallest: int
     largest: int
-    alike: int
+    verdict: Verdict
     blocks: int
     repaired: int
     k: int
@@ -101,9 +103,9 @@ class DistributedResult:
 
     def __repr__(self) -> str:
         return (
-            f"DistributedResult({named(self.method, self.options)}, k={self.k}: {self.records} "
-            f"records in {self.groups} groups of {self.smallest} to {self.largest}, loss "
-            f"{self.loss:.4f} %, {self.blocks} blocks)"
+            f"DistributedResult({self.verdict.word}, {named(self.method, self.options)}, "
+            f"k={self.k}: {self.records} records in {self.groups} groups of {self.smallest} to "
+            f"{self.largest}, loss {self.loss:.4f} %, {self.blocks} blocks)"
         )
 
 
@@ -131,6 +133,7 @@ def microaggregate(
     small_strata: SmallStrata = DEFAULT.small_strata,
     aggregate: Aggregate = DEFAULT.aggregate,
     keep_integers: bool = DEFAULT.keep_integers,
+    decimals: Decimals | None = DEFAULT.decimals,
     drop: Columns = (),
     group_column: str | None = None,
     keep_metadata: bool = False,
@@ -150,7 +153,7 @@ def microaggregate(
         partition, and must be where all workers can read it.
     k, method, columns, standardize, variable_weights, device, engine, seed, by, sampling_weight
         As in `microagg_gpu.microaggregate`.
-    missing, aggregate, keep_integers, **options
+    missing, aggregate, keep_integers, decimals, **options
         As in `microagg_gpu.microaggregate`. With ``device="cuda"`` each worker uses its own GPU.
         Options such as ``seconds`` of method "best" are for each block.
     progress : callable, optional
@@ -192,7 +195,7 @@ def microaggregate(
     given = Settings(
         k, method, options, standardize, variable_weights, device, engine, seed=seed,
         missing=missing, small_strata=small_strata, aggregate=aggregate,
-        keep_integers=keep_integers,
+        keep_integers=keep_integers, decimals=decimals,
     )  # fmt: skip
     if check_method(method) == "individual":
         raise InputError("individual ranking has no groups of whole records: take another method")
@@ -228,20 +231,20 @@ def microaggregate(
             parts = job.give_back(settings, codes, new)
             protected: Any
             if folder is None:
-                protected, labels, sse, alike = _to_frames(job, source, parts, settings)
+                protected, labels, sse, verdict = _to_frames(job, source, parts, settings)
             else:
                 work = source.written(
                     parts, layout, settings, folder, drop, group_column, keep_metadata
                 )
-                sse, alike = _to_files(job, source, work, folder, drop)
+                sse, verdict = _to_files(job, source, work, folder, given.k)
                 protected, labels = [Path(output or ".") / p.name for p in source.paths], None
-            if alike < given.k:
+            if verdict.below_named:
                 raise RuntimeError(
-                    f"internal error: only {alike} records are alike, fewer than k={given.k}"
+                    f"internal error: {verdict.below_named} records are in groups below k={given.k}"
                 )
             return DistributedResult(
                 protected, labels, 100 * sse / sst if sst > 0 else 0.0, sse, sst,
-                int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), alike,
+                int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), verdict,
                 forest.blocks, repaired, given.k, method, names,
                 sum(part.dropped for part in found), suppressed, time.perf_counter() - begun,
                 dict(given.options),
@@ -253,24 +256,24 @@ def microaggregate(
 
 def _to_frames(
     job: Job, source: Frames, parts: list[Any], settings: BlockSettings
-) -> tuple[dd.DataFrame, dd.Series, float, int]:
-    """The protected DataFrame and its labels; the SSE, and how many records are alike."""
+) -> tuple[dd.DataFrame, dd.Series, float, Verdict]:
+    """The protected DataFrame and its labels; the SSE, and whether k holds."""
     sse = sum(job.gather("measuring", [delayed(_sse)(part) for part in parts]))
     categories = source.published_categories(parts)
     categories = job.gather("looking at categories", categories) if categories else []
     protected = source.protected(parts, job.layout, settings, categories)
-    alike = job.count(list(protected.to_delayed()), job.seen(()))
-    return protected, source.labels(parts), sse, alike
+    columns = list(protected.columns)
+    verdict = job.verdict(list(protected.to_delayed()), columns, settings.k)
+    return protected, source.labels(parts), sse, verdict
 
 
 def _to_files(
-    job: Job, source: Files, work: list[Any], folder: Path, drop: Sequence[str]
-) -> tuple[float, int]:
-    """Write the files: the SSE, and how many records are alike in them."""
+    job: Job, source: Files, work: list[Any], folder: Path, k: int
+) -> tuple[float, Verdict]:
+    """Write the files: the SSE, and whether k holds in them."""
     sse = sum(job.gather("writing", work))
-    seen = job.seen(drop)
-    written = Files([folder / path.name for path in source.paths]).parts(seen)
-    return sse, job.count(written, seen)
+    written = Files([folder / path.name for path in source.paths])
+    return sse, job.verdict(written.whole(), written.names, k)
 
 
 def _sse(part: PublishedPart) -> float:

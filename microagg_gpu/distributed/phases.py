@@ -1,6 +1,6 @@
 """The phases of records on their way through a Dask cluster, each a set of worker."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +13,7 @@ from dask import delayed
 from distributed import Client, as_completed, futures_of
 
 from ..errors import InputError
+from ..files.verdict import Verdict
 from . import worker
 from .blocks import Forest, balance, plan
 from .sources import Files, Frames
@@ -154,18 +155,29 @@ class Job:
             for part, one, where in zip(self.parts, back, self.source.where, strict=True)
         ]
 
-    def seen(self, drop: Sequence[str]) -> Layout:
-        """What everybody sees of the published records."""
-        return self.layout._replace(by=[c for c in self.layout.by if c not in drop], weight=None)
+    def verdict(self, frames: list[Any], published: list[Any], k: int) -> Verdict:
+        """Count k in what is published: in the columns protected and of strata, and in all."""
+        used = self.layout._replace(weight=None).used
+        named = [column for column in published if column in used]
+        least, below, records = self._count(frames, named, k)
+        others = [column for column in published if column not in named]
+        all_least, all_below = least, below
+        if others:
+            all_least, all_below, _ = self._count(frames, published, k)
+        return Verdict(
+            k, records, all_least, all_below, list(map(str, named)), least, below,
+            list(map(str, others)),
+        )  # fmt: skip
 
-    def count(self, frames: list[Any], seen: Layout) -> int:
-        """The least number of records that are alike in what is published."""
-        hashed = [delayed(worker.hashes)(frame, seen.used) for frame in frames]
+    def _count(self, frames: list[Any], columns: list[Any], k: int) -> tuple[int, int, int]:
+        """The smallest group of records that share their values, those below k, and all."""
+        hashed = [delayed(worker.hashes)(frame, columns) for frame in frames]
         moved = _frame(hashed, worker.hashes_empty()).shuffle(
             on="hash", npartitions=len(frames), shuffle_method=_shuffle()
         )
-        work = [delayed(worker.alike)(part) for part in moved.to_delayed()]
-        return min(self.gather("counting k", work))
+        work = [delayed(worker.count_groups)(part, k) for part in moved.to_delayed()]
+        least, below, records = zip(*self.gather("counting k", work), strict=True)
+        return min(least), sum(below), sum(records)
 
 
 # Dask's expressions stay in these functions: what is submitted are plain tasks (to_delayed). An

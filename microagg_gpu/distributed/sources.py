@@ -137,6 +137,10 @@ class Files:
         """The columns that are used, file by file."""
         return [delayed(_columns)(path, layout.used) for path in self.paths]
 
+    def whole(self) -> list[Any]:
+        """All columns, file by file."""
+        return [delayed(_columns)(path, self.names) for path in self.paths]
+
     def written(
         self,
         new: list[Any],

@@ -378,9 +378,8 @@ def _published(
     layout: Layout,
 ) -> pd.DataFrame:
     parts = prove(problem, labels)
-    values, _ = publish(problem, parts, settings.given.aggregate, settings.given.keep_integers)
     frame = frame.assign(block=block, group=parts[0].labels)
-    frame[layout.values] = values
+    frame[layout.values] = publish(problem, parts, settings.given).values
     return frame[list(published_empty(layout))]
 
 
@@ -430,9 +429,12 @@ def returned(
 
 def hashes(frame: pd.DataFrame, columns: list[Any]) -> pd.DataFrame:
     """Count each combination of values in a partition, by a hash of 64 bits."""
-    found, counts = np.unique(
-        pd.util.hash_pandas_object(frame[columns], index=False).to_numpy(), return_counts=True
-    )
+    seen = frame[columns]
+    try:
+        codes = pd.util.hash_pandas_object(seen, index=False)
+    except TypeError:  # nested values: by their text
+        codes = pd.util.hash_pandas_object(seen.map(repr), index=False)
+    found, counts = np.unique(codes.to_numpy(), return_counts=True)
     return pd.DataFrame({"hash": found, "count": counts})
 
 
@@ -441,6 +443,8 @@ def hashes_empty() -> pd.DataFrame:
     return pd.DataFrame({"hash": np.empty(0, np.uint64), "count": np.empty(0, np.int64)})
 
 
-def alike(frame: pd.DataFrame) -> int:
-    """The least number of records that are alike, of those whose hashes are here."""
-    return int(frame.groupby("hash")["count"].sum().min()) if len(frame) else 2**62
+def count_groups(frame: pd.DataFrame, k: int) -> tuple[int, int, int]:
+    """Of the groups whose hashes are here: the smallest, the records below k, and all records."""
+    counts = frame.groupby("hash")["count"].sum()
+    least = int(counts.min()) if len(counts) else 2**62
+    return least, int(counts[counts < k].sum()), int(counts.sum())

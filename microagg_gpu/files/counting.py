@@ -1,4 +1,4 @@
-"""Records that are alike in some columns of a table, counted."""
+"""Records that share their values in some columns of a table, counted."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError
 from .numbers import widened, without_nan
 
 
@@ -17,7 +16,7 @@ def group_codes(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
     """
     codes, count = np.zeros(table.num_rows, np.int64), 1
     for name in columns:
-        one = _column_codes(table[name], name)
+        one = _column_codes(table[name])
         size = int(one.max(initial=0)) + 1
         if count * size >= 2**62:
             codes = _compact(codes)
@@ -47,7 +46,7 @@ def group_sizes(table: pa.Table, columns: Sequence[str]) -> pa.Table:
     return groups.append_column(name, pa.array(counts[order]))
 
 
-def _column_codes(column: pa.ChunkedArray, name: str) -> np.ndarray:
+def _column_codes(column: pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type):
@@ -58,8 +57,8 @@ def _column_codes(column: pa.ChunkedArray, name: str) -> np.ndarray:
     try:
         # In one piece, since the chunks of a column are not promised to share a dictionary.
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    except pa.ArrowNotImplementedError:
-        raise InputError(f"column {name!r} cannot be counted, being {column.type}") from None
+    except pa.ArrowNotImplementedError:  # nested values: by their text
+        encoded = pa.array(map(repr, column.to_pylist())).dictionary_encode()
     return encoded.indices.to_numpy().astype(np.int64)
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ..errors import InputError, option, unknown_column, values_are
 from . import csv_text, numbers
 from .compact import compact_table, unused_categories
-from .counting import equal_columns, group_codes, group_sizes
+from .counting import equal_columns, group_sizes
 from .csv_text import TextForm
 from .formats import (
     check_ending,
@@ -25,6 +25,8 @@ from .formats import (
     write_bytes,
     write_table,
 )
+from .identifiers import is_identifier
+from .verdict import Verdict, count_k
 
 __all__ = [
     "DataFile",
@@ -115,6 +117,12 @@ class DataFile:
             if not _any_infinite(column):
                 found.append(name)
         return found
+
+    def decimals(self, names: Sequence[str]) -> dict[str, int]:
+        """The decimals that the numbers of columns have, where they have few."""
+        mark = "." if self.text is None else self.text.decimal
+        found = {name: numbers.decimals(self.table[name], mark) for name in names}
+        return {name: d for name, d in found.items() if d is not None}
 
     def places(self, records: Sequence[int]) -> list[str]:
         """Where records stand, as "line 3" of a CSV file or "record 2" of another."""
@@ -209,8 +217,12 @@ class DataFile:
         return None
 
     def _not_numeric(self, name: str) -> str:
-        numeric = [name.strip() for name in self.numeric_columns()]
-        choose = f"choose --columns {','.join(numeric[:12] + ['...'] * (len(numeric) > 12))}"
+        numeric = [
+            name.strip()
+            for name in self.numeric_columns()
+            if not is_identifier(name, self.table[name])
+        ]
+        choose = f"choose --columns {','.join(numeric[:5] + ['...'] * (len(numeric) > 5))}"
         what = f"column {name.strip()!r} of {self.path} is not numeric"
         cells = self.table[name]
         if self.text is None:
@@ -362,8 +374,8 @@ def _as_text(file: DataFile, kind: Path) -> pa.Table:
 
 def verify(
     path: Path, kind: Path, expected: DataFile, views: Sequence[Sequence[str]], k: int
-) -> int:
-    """Read a written file again, compare every cell, and count the records that are alike.
+) -> Verdict:
+    """Read a written file again, compare every cell, and count the records that share theirs.
 
     Parameters
     ----------
@@ -372,18 +384,18 @@ def verify(
     expected : DataFile
         What was to be written.
     views : sequence of sequence of str
-        Columns in which, taken together, each record must be one of k that are alike.
+        Columns whose values, taken together, each record must share with k - 1 others.
 
     Returns
     -------
-    int
-        The smallest number of records that are alike: at least k.
+    Verdict
+        Counted over these columns and over all that are in the file.
 
     Raises
     ------
     RuntimeError
-        If that is less than k, a cell is not what it should be, or a dictionary holds categories
-        that no record has.
+        If k does not hold for the columns of a view, a cell is not what it should be, or a
+        dictionary holds categories that no record has.
     """
     form = _text_form(expected, kind)
     try:
@@ -404,11 +416,12 @@ def verify(
             f"internal error: {unused[name]} categories of column {name!r} are in the file that no "
             "record has"
         )
-    counts = [np.bincount(group_codes(written.table, view)) for view in views]
-    least = min((int(count.min()) for count in counts), default=written.table.num_rows)
-    if least < k:
-        raise RuntimeError(f"internal error: {least} records are alike in the file, not k={k}")
-    return least
+    verdict = count_k(written.table, k, views)
+    if verdict.below_named:
+        raise RuntimeError(
+            f"internal error: {verdict.below_named} records are in groups below k={k} in the file"
+        )
+    return verdict
 
 
 def _same(written: DataFile, expected: DataFile, name: str) -> bool:

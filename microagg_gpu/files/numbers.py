@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+MOST_DECIMALS = 9  # with more, numbers are taken to be measured or computed, and not rounded
 _MISSING = r"(?i)^(na|n/a|nan|null)?$"
 _SPACES = " \u00a0\u202f'\u2019_"  # thousands are parted by these, too
 
@@ -46,6 +47,32 @@ def read_numbers(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray | None
         with suppress(pa.ArrowInvalid):
             return pc.cast(clean, whole)
     return without_nan(floats)
+
+
+def decimals(column: pa.ChunkedArray, mark: str) -> int | None:
+    """The most decimals that a number of a column has; None if they are many, or not to be seen.
+
+    Text is taken as it is written, numbers in the fewest digits that give them back.
+    """
+    kind = column.type
+    if pa.types.is_integer(kind):
+        return 0
+    if pa.types.is_decimal(kind):
+        return int(kind.scale) if 0 <= kind.scale <= MOST_DECIMALS else None
+    if pa.types.is_floating(kind):
+        values = column.drop_null().to_numpy()
+        values = values[np.isfinite(values)]
+        for places in range(MOST_DECIMALS + 1):
+            if (np.round(values.astype(np.float64), places).astype(values.dtype) == values).all():
+                return places
+        return None
+    clean = pc.utf8_trim_whitespace(column)
+    if pc.any(pc.match_substring_regex(clean, "(?i)[0-9.,]e")).as_py():
+        return None
+    place = pc.find_substring(clean, mark)
+    after = pc.subtract(pc.subtract(pc.utf8_length(clean), place), 1)
+    most = pc.max(pc.if_else(pc.less(place, 0), 0, after)).as_py() or 0
+    return most if most <= MOST_DECIMALS else None
 
 
 def is_number(text: str, decimal: str = ".") -> bool:

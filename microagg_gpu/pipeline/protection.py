@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data.columns import NUMBER
 from ..engines import device_name
 from ..kernels.protocol import Progress, Watch
-from ..measures import information_loss
 from ..settings import Settings
 from .grouping import group
 from .partition import prove
@@ -46,15 +44,13 @@ def protect(
     refined = None
     if settings.refine is not None or settings.refine_steps is not None:
         better = improve(problem, labels, settings, watch)
-        before, labels = information_loss(problem.filled, labels), better.labels
+        before, labels = _loss(problem, labels, settings), better.labels
         refined = Refinement(before, settings.refine, settings.refine_steps, better.stopped)
     seconds = time.perf_counter() - begun
     parts = prove(problem, labels)
     proven = parts[0].labels if labels.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
-    published, exact = publish(problem, parts, settings.aggregate, settings.keep_integers)
-    rounded = settings.keep_integers and bool((table.whole & (table.kinds == NUMBER)).any())
-    means = settings.aggregate == "mean" and problem.sampling is None and not rounded
-    loss, sse, sst = loss_of(problem, proven, published, means)
+    published = publish(problem, parts, settings)
+    loss, sse, sst = loss_of(problem, proven, published, settings)
     every = np.full((table.values.shape[0], *proven.shape[1:]), -1, dtype=np.int64)
     every[cells.kept] = proven
     provenance = Provenance(
@@ -72,7 +68,9 @@ def protect(
     )
     return Result(
         labels=every,
-        protected=table.rebuild(published, cells.kept, settings.keep_integers, exact),
+        protected=table.rebuild(
+            published.values, cells.kept, settings.keep_integers, published.exact, published.weights
+        ),
         loss=loss,
         sse=sse,
         sst=sst,
@@ -81,3 +79,9 @@ def protect(
         _problem=problem,
         _published=published,
     )
+
+
+def _loss(problem: Problem, labels: np.ndarray, settings: Settings) -> float:
+    """The loss of groups as it would be published."""
+    parts = prove(problem, labels)
+    return loss_of(problem, labels, publish(problem, parts, settings), settings)[0]

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import shown
+from ..files.verdict import Verdict
 from ..methods import METHODS
 from ..settings import FORMAT, Roles, Settings, changed
 
@@ -53,8 +54,10 @@ class FilesUsed:
     group_column : str, optional
     bound : str
         What a lower bound says, if one was computed.
-    delimiter, encoding, decimal, keep_metadata, note, report_strata
+    delimiter, encoding, decimal, keep_metadata, decimals, strict, note, report_strata
         As in the command.
+    verdict : Verdict, optional
+        As counted in the output.
     """
 
     source: str
@@ -69,6 +72,9 @@ class FilesUsed:
     encoding: str | None = FORMAT.encoding
     decimal: str = FORMAT.decimal
     keep_metadata: bool = False
+    decimals: str = FORMAT.published_decimals
+    strict: bool = False
+    verdict: Verdict | None = None
     note: str = ""
     report_strata: bool = False
 
@@ -148,7 +154,9 @@ class Provenance:
             parts += ["--option", f"{name}={value}"]
         if "variable_weights" in given:
             parts += ["--variable-weights", _weights(given["variable_weights"])]
-        for name in ("keep_integers",):
+        if files.decimals == FORMAT.published_decimals:  # which keeps integers
+            given.pop("keep_integers", None)
+        for name in ("keep_integers", "average_weight"):
             parts += [f"--{name.replace('_', '-')}"] if name in given else []
         parts += ["--no-standardize"] if "standardize" in given else []
         for name in (
@@ -161,7 +169,11 @@ class Provenance:
             if getattr(files, name) is not None:
                 parts += [f"--{name.replace('_', '-')}", getattr(files, name)]
         parts += ["--decimal", files.decimal] if files.decimal != FORMAT.decimal else []
+        parts += (
+            ["--decimals", files.decimals] if files.decimals != FORMAT.published_decimals else []
+        )
         parts += ["--keep-metadata"] if files.keep_metadata else []
+        parts += ["--strict"] if files.strict else []
         parts += ["-o", files.output]
         parts += ["--report-strata"] if files.report_strata else []
         for name in ("report", "json", "plot", "note"):
@@ -189,8 +201,12 @@ class Provenance:
             "Variable weights": ""
             if settings.variable_weights is None
             else _weights(settings.variable_weights),
-            "Published": settings.aggregate
-            + (", whole numbers kept" if settings.keep_integers else ""),
+            "Published": ", ".join(
+                [settings.aggregate]
+                + ["whole numbers kept"] * settings.keep_integers
+                + ["rounded"] * (settings.decimals is not None)
+                + ["weights averaged in each group"] * settings.average_weight
+            ),
             "Standardized": "yes" if settings.standardize else "no",
             "Columns left out": "" if files is None else ", ".join(files.drop),
             "Left out": left_out(self.dropped, self.suppressed),

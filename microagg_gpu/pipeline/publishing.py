@@ -1,10 +1,15 @@
 """What is published for a group: the mean, median or trimmed mean; of categories median or mode."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
 import numpy as np
 
 from .. import measures
 from ..data.columns import NOMINAL, NUMBER
-from ..errors import InputError
+from ..errors import InputError, option
+from ..settings import Decimals, Settings
 from .partition import Partition
 from .problem import Problem
 
@@ -185,30 +190,138 @@ class _Groups:
         return values[runs][best][first]
 
 
-def publish(
-    problem: Problem, parts: list[Partition], how: str, keep_integers: bool
-) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+class Rounding(NamedTuple):
+    """What rounding did to the total of a variable; weighted if there are sampling weights.
+
+    Attributes
+    ----------
+    name : str
+    decimals : int
+    total : float
+        Before rounding.
+    change : float
+        By rounding.
+    """
+
+    name: str
+    decimals: int
+    total: float
+    change: float
+
+
+@dataclass(frozen=True)
+class Published:
     """What is published for each record, in the units of the data.
 
-    Returns
-    -------
-    published : float array of shape (m, p)
+    Attributes
+    ----------
+    values : float array of shape (m, p)
     exact : dict of integer arrays of shape (m,)
         The same of variables in `Table.exact` if integers are kept, to the last digit.
+    weights : array of shape (m,), optional
+        The mean sampling weight of each record's group, if it is published.
+    rounding : list of Rounding
+        What rounding did to the totals of the variables, and of the weights.
     """
+
+    values: np.ndarray
+    exact: dict[int, np.ndarray] = field(default_factory=dict)
+    weights: np.ndarray | None = None
+    rounding: list[Rounding] = field(default_factory=list)
+
+
+def publish(problem: Problem, parts: list[Partition], settings: Settings) -> Published:
+    """Aggregate each group, round what is to be rounded, and average the weights."""
+    kinds, names = problem.table.kinds, problem.table.names
+    plain = _aggregated(problem, parts, settings.aggregate)
+    values, exact = plain, dict[int, np.ndarray]()
+    decimals = decimals_of(settings.decimals, names)
+    if settings.keep_integers:
+        values, exact = _with_integers(problem, parts, plain.copy(), settings.aggregate)
+        decimals = {j: d for j, d in decimals.items() if not problem.table.whole[j]}
+        decimals |= dict.fromkeys(np.flatnonzero(problem.table.whole & (kinds == NUMBER)), 0)
+    elif decimals:
+        values = plain.copy()
+    decimals = {j: d for j, d in decimals.items() if kinds[j] == NUMBER}
+    rounding = []
+    for j, d in sorted(decimals.items()):
+        if not (settings.keep_integers and problem.table.whole[j]):
+            values[:, j] = rounded(values[:, j], d)
+        rounding.append(_rounding(names[j], d, plain[:, j], values[:, j], problem.sampling))
+    weights = None
+    if settings.average_weight:
+        weights, change = _average_weights(problem, parts, settings.decimals)
+        rounding += change
+    return Published(values, exact, weights, rounding)
+
+
+def rounded(values: np.ndarray, decimals: int) -> np.ndarray:
+    """Numbers rounded half to even; those too large to have these decimals stay."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        small = np.abs(values) * 10.0**decimals < 2**53
+        return np.where(small, np.round(values, decimals) + 0.0, values)  # and never -0.0
+
+
+def decimals_of(given: Decimals | None, names: list[str]) -> dict[int, int]:
+    """The decimals of variables that are rounded, by their places."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {j: given[name] for j, name in enumerate(names) if name in given}
+    return dict.fromkeys(range(len(names)), given)
+
+
+def _rounding(
+    name: str, decimals: int, before: np.ndarray, after: np.ndarray, sampling: np.ndarray | None
+) -> Rounding:
+    weights = 1.0 if sampling is None else sampling
+    change = float(np.nansum(weights * (after - before)))
+    return Rounding(name, decimals, float(np.nansum(weights * before)), change)
+
+
+def _average_weights(
+    problem: Problem, parts: list[Partition], decimals: Decimals | None
+) -> tuple[np.ndarray, list[Rounding]]:
+    """The mean weight of each record's group, rounded if asked for."""
+    column = problem.table.roles.sampling_weight
+    if problem.sampling is None or isinstance(column, np.ndarray):
+        raise InputError(
+            option("average_weight", True),
+            " publishes the mean weight of each group: name the column of weights with ",
+            option("sampling_weight"),
+        )
+    if len(parts) > 1:
+        raise InputError(
+            "individual ranking has no groups of whole records to average weights in: leave out ",
+            option("average_weight", True),
+        )
+    weights = parts[0].protect(problem.sampling[:, np.newaxis])[:, 0]
+    places = decimals_of(decimals, [str(column)]).get(0)
+    if places is None:
+        return weights, []
+    new = rounded(weights, places)
+    new = np.where(new > 0, new, weights)  # a weight of 0 would take the record out
+    return new, [_rounding(str(column), places, weights, new, None)]
+
+
+def _aggregated(problem: Problem, parts: list[Partition], how: str) -> np.ndarray:
     kinds, values = problem.table.kinds, problem.values
     if len(parts) == 1:
-        result = aggregate(parts[0], values, how, kinds, problem.sampling)
-    else:
-        result = np.hstack(
-            [
-                aggregate(part, values[:, [j]], how, kinds[[j]], problem.sampling)
-                for j, part in enumerate(parts)
-            ]
-        )
+        return aggregate(parts[0], values, how, kinds, problem.sampling)
+    return np.hstack(
+        [
+            aggregate(part, values[:, [j]], how, kinds[[j]], problem.sampling)
+            for j, part in enumerate(parts)
+        ]
+    )
+
+
+def _with_integers(
+    problem: Problem, parts: list[Partition], result: np.ndarray, how: str
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """What is published, with integers in columns of integers."""
+    kinds, values = problem.table.kinds, problem.values
     exact: dict[int, np.ndarray] = {}
-    if not keep_integers:
-        return result, exact
     for j in np.flatnonzero(problem.table.whole & (kinds == NUMBER)).tolist():
         known = ~np.isnan(values[:, j])
         if j in problem.table.exact:
@@ -228,18 +341,18 @@ def publish(
 
 
 def loss_of(
-    problem: Problem, labels: np.ndarray, published: np.ndarray, means: bool
+    problem: Problem, labels: np.ndarray, published: Published, settings: Settings
 ) -> tuple[float, float, float]:
     """Information loss in percent, SSE and SST, on the scaled variables.
 
     Parameters
     ----------
     labels : int array of shape (m,) or (m, p)
-    published : array of shape (m, p)
-    means : bool
-        Whether the published values are the plain means, so that SSE is that of the groups.
-        Otherwise it is the sum of squared differences between records and what is published.
+    published : Published
+        If it is the plain means, SSE is that of the groups; otherwise the sum of squared
+        differences between records and what is published.
     """
+    means = settings.aggregate == "mean" and problem.sampling is None and not published.rounding
     if means and not problem.table.mixed:
         points = problem.filled
         loss = measures.information_loss(points, labels)
@@ -248,7 +361,7 @@ def loss_of(
     sse = sst = 0.0
     for j, kind in enumerate(problem.table.kinds):
         known = ~absent[:, j]
-        before, after = problem.values[known, j], published[known, j]
+        before, after = problem.values[known, j], published.values[known, j]
         if not len(before):
             continue
         alone = Partition(np.zeros(len(before), dtype=np.int64), 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +18,13 @@ from ..checks import (
     true_or_false,
 )
 from ..data.columns import NOMINAL, NUMBER, ORDINAL
+from ..data.table import as_columns
 from ..errors import InputError
+from ..files.verdict import Verdict, count_k
 from ..kernels.protocol import Progress
 from .problem import Problem
 from .provenance import Provenance, Refinement, named
+from .publishing import Published, Rounding
 from .refinement import least_loss
 
 
@@ -72,7 +76,7 @@ class Result:
     sizes: Any
     provenance: Provenance
     _problem: Problem
-    _published: np.ndarray
+    _published: Published
 
     @property
     def k(self) -> int:
@@ -134,10 +138,49 @@ class Result:
         """What won, for method "best"."""
         return self.provenance.found_by
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether k holds over all columns that are published, as counted in them."""
+        if self.provenance.files is not None and self.provenance.files.verdict is not None:
+            return self.provenance.files.verdict
+        return count_k(as_columns(self.protected), self.k, self.views())
+
+    @property
+    def rounding(self) -> list[Rounding]:
+        """What rounding did to the total of each variable that was rounded."""
+        return self._published.rounding
+
+    @property
+    def replaced(self) -> list[str]:
+        """The columns with new values: the variables, and weights that were averaged."""
+        averaged = self._published.weights is not None
+        return self.names + [str(self.provenance.roles.sampling_weight)] * averaged
+
+    def views(self, dropped: Sequence[str] = ()) -> list[list[str]]:
+        """Columns whose values, taken together, each record shares with k - 1 others.
+
+        Parameters
+        ----------
+        dropped : sequence of str, optional
+            Columns of strata that are not published.
+
+        Returns
+        -------
+        list of list of str
+            One list, or for individual ranking one for each variable.
+        """
+        roles = self.provenance.roles
+        by = [] if self.merged else [str(column) for column in roles.by or ()]
+        strata = [column for column in by if column not in dropped]
+        if self.labels.ndim > 1:
+            return [[*strata, name] for name in self.names]
+        return [[*strata, *self.replaced]]
+
     def __repr__(self) -> str:
         return (
-            f"Result(method={named(self.method, self.options)!r}, k={self.k}, "
-            f"loss={self.loss:.4g}, records={len(self.labels)}, seconds={self.seconds:.3g})"
+            f"Result(verdict={self.verdict.word!r}, method={named(self.method, self.options)!r}, "
+            f"k={self.k}, loss={self.loss:.4g}, records={len(self.labels)}, "
+            f"seconds={self.seconds:.3g})"
         )
 
     @known_keywords
@@ -157,11 +200,11 @@ class Result:
         measures.Linkage
             As `measures.record_linkage` returns it.
         """
-        scale = self._problem.scale
-        used = self._problem.table.kinds != NOMINAL
+        problem = self._problem
+        used = problem.table.kinds != NOMINAL
         return measures.record_linkage(
-            self._problem.values[:, used], self._published[:, used], self._problem.cells.seen,
-            scale=scale[used], progress=progress,
+            problem.values[:, used], self._published.values[:, used], problem.cells.seen,
+            scale=problem.scale[used], progress=progress,
         )  # fmt: skip
 
     @known_keywords
@@ -225,7 +268,7 @@ class Result:
         labels = self.labels[kept]
         return describe(
             problem.values[:, numbers],
-            self._published[:, numbers],
+            self._published.values[:, numbers],
             names=[name for name, number in zip(table.names, numbers, strict=True) if number],
             k=self.k,
             labels=labels if labels.ndim == 1 else labels[:, numbers],
@@ -237,7 +280,7 @@ class Result:
                     "name": table.names[j],
                     "kind": "nominal" if table.kinds[j] == NOMINAL else "ordinal",
                     "before": _texts(problem.values[:, j], known),
-                    "after": _texts(self._published[:, j], known),
+                    "after": _texts(self._published.values[:, j], known),
                 }
                 for j, known in table.categories.items()
             ],
@@ -246,6 +289,8 @@ class Result:
             strata=np.array(table.strata_names)[table.strata[kept]]
             if by_stratum and table.strata is not None
             else None,
+            verdict=self.verdict.as_dict(),
+            rounding=[change._asdict() for change in self.rounding],
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,

@@ -55,6 +55,8 @@ def describe(
     strata: ArrayLike | None = None,
     loss: float | None = None,
     link: Linkage | None = None,
+    verdict: Mapping[str, Any] | None = None,
+    rounding: Sequence[Mapping[str, Any]] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return all measures of protected data, ready for `json.dumps` and for `page`.
@@ -93,6 +95,10 @@ def describe(
     loss, link : float, Linkage, optional
         Loss and linkage of numeric and categorical variables together, if there are categories.
         The default is those of the numeric variables.
+    verdict : dict, optional
+        Whether k holds over all published columns, as `Verdict.as_dict` says it.
+    rounding : sequence of dict, optional
+        What rounding did to totals: "name", "decimals", "total" and "change".
     progress : callable, optional
         Called with the fraction done.
 
@@ -148,6 +154,7 @@ def describe(
             weight=weight, linked=not categories,
         )  # fmt: skip
     content = {
+        "verdict": None if verdict is None else mapping("verdict", verdict),
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "version": __version__,
         "method": None if method is None else plain_text("method", method),
@@ -192,6 +199,7 @@ def describe(
         "categories": compared,
         "by_stratum": by_stratum,
         "provenance": {str(key): _text(value) for key, value in provenance.items()},
+        "rounding": [mapping("rounding", change) for change in as_list(rounding)],
         "alternatives": alternatives,
     }
     plain = _plain(content)

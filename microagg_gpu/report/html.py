@@ -113,7 +113,8 @@ def _verdict(content: dict[str, Any]) -> str:
         if not sentence.startswith("k "):
             sentence = sentence[0].upper() + sentence[1:]
         counted, others = verdict["columns"], unchanged(content)
-        lists = {"k holds for": counted} if word == "PARTLY" else {}
+        each = "k holds for each of" if verdict.get("each") else "k holds for"
+        lists = {each: counted} if word == "PARTLY" else {}
         if word == "PASS":
             lists["Counted"] = [*counted, *(name for name in others if name not in counted)]
         lists["Published unchanged"] = others

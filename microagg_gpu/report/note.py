@@ -53,9 +53,10 @@ def note(content: dict[str, Any]) -> str:
 def _done(content: dict[str, Any]) -> str:
     given, verdict = content["provenance"], content.get("verdict") or {}
     names = [row["name"] for row in [*content["by_variable"], *content["categories"]]]
+    each = "k holds for each of" if verdict.get("each") else "k holds for"
     lists = {
         "Protected variables": names,
-        "k holds for": verdict.get("columns") if verdict.get("word") == "PARTLY" else None,
+        each: verdict.get("columns") if verdict.get("word") == "PARTLY" else None,
         "Published unchanged": unchanged(content),
     }
     rows = [(title, given[name]) for name, title in _SHOWN.items() if given.get(name)]
@@ -89,8 +90,8 @@ def _protection(content: dict[str, Any]) -> str:
         return f"{text} {size}: every record shares all its values in this file {others}."
     if verdict is not None and verdict["word"] == "PARTLY":
         return (
-            f"{text} {size} for some columns: every record shares its values in them {others}, but "
-            "not together with the columns that are published unchanged."
+            f"{text} {size} holds for some columns: every record shares its values in them "
+            f"{others}, but not together with the columns that are published unchanged."
         )
     return f"{text} {size} does not hold for every record."
 

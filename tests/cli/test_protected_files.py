@@ -73,7 +73,7 @@ def test_a_file_of_companies(rows):
     output = ok(
         "protect", "in.csv", "-k", 5, "--columns", AMOUNTS, "--by", "region", "--weight", "w",
         "--drop", "id", "--keep-integers", "--missing", "pattern", "--group-column", "group",
-        "-o", "out.csv",
+        "--decimals", "exact", "-o", "out.csv",
     )  # fmt: skip
     header, *protected = read("out.csv")
     assert header == [*HEADER[1:], "group"]
@@ -82,8 +82,10 @@ def test_a_file_of_companies(rows):
     assert min(Counter((r[0], *r[3:6]) for r in protected).values()) >= 5
     assert all(row[4].isdigit() for row in protected)
     assert [row[5] == "" for row in protected] == [row[6] == "" for row in rows]
-    assert "in its region" in output
-    assert "not protected  region, size, w" in output
+    shown = " ".join(output.split())
+    assert "verdict k = 5 holds for these columns only: region, turnover, staff, exports. " in shown
+    assert "because of size, w, group" in shown
+    assert "unchanged region, size, w" in shown
     # Weighted means of each group, by hand.
     for group in {row[6] for row in protected}:
         members = [i for i, row in enumerate(protected) if row[6] == group]
@@ -190,7 +192,7 @@ def test_empty_cells_of_categories_are_missing():
     chosen = ("protect", "in.csv", "-k", 3, "--columns", "x", "--nominal", "c", "-o", "out.csv")
     refuse("3 values of in.csv are missing, in column c .3, the first on line 5", *chosen)
     ok(*chosen, "--missing", "pattern")
-    assert Path("out.csv").read_text() == "c,x\n" + "a,2.0\n" * 3 + ",5.0\n" * 3
+    assert Path("out.csv").read_text() == "c,x\n" + "a,2\n" * 3 + ",5\n" * 3
 
 
 def test_small_strata():
@@ -202,8 +204,13 @@ def test_small_strata():
     )
     output = ok(*chosen, "--small-strata", "merge")
     assert "s=a + s=b" in output
-    assert "does NOT hold once the strata columns are known" in output
-    assert read("out.csv")[6] == ["b", "1.2857142857142858"]
+    shown = " ".join(output.split())
+    assert shown.startswith("verdict k = 4 holds for these columns only: x. 2 of the 11 records ")
+    assert read("out.csv")[6] == ["b", "1"]
+    refused = run(*chosen, "--small-strata", "merge", "--strict", "--force")
+    assert refused.exit_code == 1
+    assert "nothing, because of --strict" in refused.output
+    assert ok(*chosen, "--small-strata", "suppress", "--strict", "--force")
     ok(*chosen, "--small-strata", "suppress", "--force")
     assert [row[0] for row in read("out.csv")[1:]] == [*"aaaaacccc"]
 
@@ -267,10 +274,21 @@ def test_check(k, code):
     write("a,b,c\n1,x,5\n1,x,6\n2,y,7\n2,y,8\n2,y,9\n")
     done = process("check", "in.csv", "-k", k, "--columns", "a,b")
     assert done.returncode == code
-    assert done.stdout.startswith("FAIL" if code else "PASS")
+    shown = " ".join(done.stdout.split())
     if code:
-        shown = done.stdout.replace("\n", " ")
-        assert "2 of 5 records share a, b with fewer than 2 others, in 1 of 2 groups" in shown
+        assert shown.startswith("FAIL: 2 of the 5 records share their values in a, b with fewer ")
+        assert "the smallest groups" in shown
+    else:
+        assert shown.startswith("k = 2 holds for these columns only: a, b. 5 of the 5 records ")
+        assert "the smallest groups" not in shown
+    for named, verdict in (("a,b,c", "FAIL: 5"), (None, "FAIL: 5"), ("b", "FAIL: 2")):
+        chosen = [] if named is None else ["--columns", named]
+        result = run("check", "in.csv", "-k", 3, *chosen)
+        assert result.exit_code == 1
+        assert result.output.startswith(verdict)
+    result = run("check", "in.csv", "-k", 1, "--show")
+    assert result.output.startswith("PASS: every one of the 5 records shares its values in all 3")
+    assert "the smallest groups" in result.output
 
 
 def test_check_of_other_files_and_bad_questions():

@@ -147,7 +147,7 @@ def test_files_in_and_out(client):
     written = after.to_pandas()
     assert_k(written, ["region", *VARIABLES], 4)
     assert (np.bincount(written["g"]) >= 4).all()
-    assert result.alike >= 4
+    assert result.verdict.smallest_named >= 4
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "Int64", "int64[pyarrow]"])

@@ -28,7 +28,7 @@ def test_names_are_found_without_the_spaces_around_them():
     refused("column 'z' is not in in.csv, which has: a, b, c, d$", file.resolve, ["z"])
     refused("column 'c' is chosen twice", file.resolve, ["c", "c "])
     many = read_file(put(",".join(f'"c\n{j}"' for j in range(50)) + "\n" + "," * 49))
-    refused("has: c 0, c 1, .*, c 39 and 10 more$", many.resolve, ["z"])
+    refused("has: c 0, c 1, c 2, c 3, c 4 and 45 more$", many.resolve, ["z"])
     one = read_file(put("a:b\n1:2\n"))
     refused("which has: a:b; if that is more than one, give delimiter=", one.resolve, ["a"])
 
@@ -82,7 +82,7 @@ def test_decimal_commas():
     new = file.replaced(pa.table({"x": [1.75, 1.75], "y": [1e-7, None]}), ["x", "y"])
     write_file(new, Path("out.csv"), Path("out.csv"))
     assert Path("out.csv").read_text() == "x;y;z\n1,75;1e-07;3\n1,75;NA;4\n"
-    assert verify(Path("out.csv"), Path("out.csv"), new, [["x"]], 2) == 2
+    assert verify(Path("out.csv"), Path("out.csv"), new, [["x"]], 2).smallest_named == 2
 
 
 def test_decimal_commas_between_commas():

@@ -105,4 +105,7 @@ def test_the_terminal_shows_what_repeats_the_run():
     result = run("protect", "in.csv", "-k", 4, "--columns", "turnover,staff", "-o", "out.csv")
     shown = " ".join(result.output.split())
     assert "microagg protect in.csv -k 4 --method mdav --columns turnover,staff -o out.csv" in shown
-    assert "microaggregate(data, k=4, method='mdav', columns=['turnover', 'staff'])" in shown
+    assert (
+        "microaggregate(data, k=4, method='mdav', columns=['turnover', 'staff'], keep_integers=True"
+        in shown
+    )

@@ -1,0 +1,114 @@
+"""Is a table k-anonymous? What is published, counted, and the verdict in a sentence."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import listed
+from .counting import group_codes
+
+Word = Literal["PASS", "PARTLY", "FAIL"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether each record shares what is published of it with at least k - 1 others.
+
+    Attributes
+    ----------
+    k, records : int
+    smallest, below : int
+        The fewest records that share all their published values, and how many records share
+        theirs with fewer than k - 1 others.
+    columns : list of str
+        The columns that were protected or named, and those of strata.
+    smallest_named, below_named : int
+        The same counted over these columns only.
+    others : list of str
+        The other columns that are published.
+    each : bool
+        Whether the columns were counted one by one (individual ranking).
+    """
+
+    k: int
+    records: int
+    smallest: int
+    below: int
+    columns: list[str]
+    smallest_named: int
+    below_named: int
+    others: list[str]
+    each: bool = False
+
+    @property
+    def word(self) -> Word:
+        """PASS over all columns, PARTLY for some of them, or FAIL."""
+        if not self.below:
+            return "PASS"
+        return "FAIL" if self.below_named or (not self.others and not self.each) else "PARTLY"
+
+    def __str__(self) -> str:
+        count = len(self.columns) + len(self.others)
+        everything = f"all {count} columns" if count > 1 else "the one column"
+        if self.word == "PASS":
+            return (
+                f"PASS: every one of the {self.records:,} records shares its values in "
+                f"{everything} with at least {self.smallest - 1:,} others"
+            )
+        few = f"of the {self.records:,} records share their values in"
+        if self.word == "FAIL":
+            named = everything if not self.others else listed(self.columns)
+            below, least = (
+                (self.below_named, self.smallest_named)
+                if self.others
+                else (self.below, self.smallest)
+            )
+            return (
+                f"FAIL: {below:,} {few} {named} with fewer than {self.k - 1:,} others; the "
+                f"smallest group has {least:,}"
+            )
+        how = "for each of these columns by itself only" if self.each else "for these columns only"
+        why = f", because of {listed(self.others)}" if self.others else ""
+        return (
+            f"k = {self.k} holds {how}: {listed(self.columns)}. {self.below:,} {few} {everything} "
+            f"with fewer than {self.k - 1:,} others{why}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict for JSON."""
+        return {"word": self.word, "sentence": str(self), **asdict(self)}
+
+
+def count_k(table: pa.Table, k: int, views: Sequence[Sequence[str]]) -> Verdict:
+    """Count the records that share their values, in some columns and in all of a table.
+
+    Parameters
+    ----------
+    views : sequence of sequence of str
+        Columns that are counted together, beside all columns of the table.
+    """
+    named = list(dict.fromkeys(name for view in views for name in view))
+    others = [name for name in table.column_names if name not in named]
+    few, least = _few((group_codes(table, view) for view in views), k)
+    if not others and len(views) == 1:
+        all_few, all_least = few, least
+    else:
+        all_few, all_least = _few([group_codes(table, table.column_names)], k)
+    return Verdict(
+        k, table.num_rows, all_least, all_few, named, least, few, others, each=len(views) > 1
+    )  # fmt: skip
+
+
+def _few(all_codes: Iterable[np.ndarray], k: int) -> tuple[int, int]:
+    """How many records are in a group below k in some view, and the smallest group."""
+    few, least = None, None
+    for codes in all_codes:
+        counts = np.bincount(codes)
+        here = counts[codes] < k
+        few = here if few is None else few | here
+        smallest = int(counts.min(initial=len(codes)))
+        least = smallest if least is None else min(least, smallest)
+    return 0 if few is None else int(np.count_nonzero(few)), least or 0

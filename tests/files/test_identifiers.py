@@ -1,0 +1,66 @@
+"""Columns that tell who somebody is."""
+
+import datetime
+
+import pyarrow as pa
+import pytest
+
+from helpers.command import run
+from microagg_gpu.files.identifiers import is_identifier, telling_columns
+
+N = 20
+COLUMNS = {
+    "id": [f"{i:05d}" for i in range(N)],
+    "number": list(range(N)),
+    "born": [f"19{i + 50}-03-0{i % 9 + 1}" for i in range(N)],
+    "begun": [f"{i % 3 + 1}.5.2001" for i in range(N)],
+    "day": [datetime.date(2000, 1, 1 + i % 3) for i in range(N)],
+    "mail": [f"p{i % 4}@office.example" for i in range(N)],
+    "name": [f"Ann {'ABCDEFGHIJKLM'[i % 13]}." for i in range(N)],
+    "region": ["North", "South"] * (N // 2),
+    "weight": [1.5, 2.5] * (N // 2),
+    "staff": [i % 7 for i in range(N)],
+    "amount": [0.5 * i * i for i in range(N)],
+}
+EXPECTED = {
+    "id": "has a different value in every record",
+    "number": "has a different value in every record",
+    "born": "holds dates",
+    "begun": "holds dates",
+    "day": "holds dates or times",
+    "mail": "holds e-mail addresses",
+    "name": "holds names or other texts that few records share",
+    "amount": "has a different value in every record",
+}
+
+
+def test_what_is_telling():
+    table = pa.table(COLUMNS)
+    assert telling_columns(table, table.column_names) == EXPECTED
+    assert telling_columns(table, ["region"]) == {}
+    coded = pa.table({"id": pa.array(COLUMNS["id"]).dictionary_encode(), "l": [[1]] * N})
+    assert telling_columns(coded, coded.column_names) == {"id": EXPECTED["id"]}
+    few = pa.table({"x": [1, 2, 3]})
+    assert telling_columns(few, ["x"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("id", True), ("number", True), ("weight", True), ("staff", False),
+                           ("amount", False)],
+)  # fmt: skip
+def test_identifiers_and_weights_are_not_proposed(name, expected):
+    assert is_identifier(name, pa.table(COLUMNS)[name]) == expected
+
+
+@pytest.mark.usefixtures("empty_directory")
+def test_the_command_warns_and_proposes():
+    lines = [",".join(map(str, row)) for row in zip(*COLUMNS.values(), strict=True)]
+    with open("in.csv", "w", encoding="utf-8") as file:
+        file.write("\n".join([",".join(COLUMNS), *lines]))
+    chosen = ("protect", "in.csv", "-k", 4, "-o", "out.csv")
+    shown = " ".join(run(*chosen, "--columns", "staff,amount", "--by", "region").output.split())
+    for name in ("id", "number", "born", "begun"):
+        assert f"column {name} {EXPECTED[name]} and is published unchanged" in shown
+    assert "and 2 more such columns" in shown
+    refused = run(*chosen[:-1], "other.csv").output
+    assert "choose --columns staff,amount" in refused
