@@ -299,6 +299,9 @@ def _mark(x: float, y: float, index: int) -> str:
     return f'<polygon class="{kind}" points="{points}"/>'
 
 
+_SIDES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
+
+
 def _label(
     x: float,
     y: float,
@@ -309,41 +312,29 @@ def _label(
     always: bool = False,
 ) -> str:
     """A text beside a point, or farther away at the end of a line, where there is free space."""
-    wide, high = (7.6 if always else 6.3) * len(text) + 4, 13.0
-    for gap in (9, 20, 34, 50, 70):
-        gap += 4 if always else 0
-        slant = 0.75 * gap
-        across, beside, leftwards = x - wide / 2, y - high / 2, x - wide
-        for left, upper in (
-            (x + gap, beside),
-            (leftwards - gap, beside),
-            (across, y - gap - high),
-            (across, y + gap),
-            (x + slant, y - slant - high),
-            (x + slant, y + slant),
-            (leftwards - slant, y - slant - high),
-            (leftwards - slant, y + slant),
-        ):
+    wide, high = (8 if always else 6.7) * len(text) + 4, 13.0
+    reach = 10 if always else 6  # of the mark itself
+    others = [box for box in taken if box != (x - reach, y - reach, 2.0 * reach, 2.0 * reach)]
+    for gap in (9, 20, 34, 50, 70, 95):
+        for across, down in _SIDES:
+            far = (gap + reach - 6) * (0.75 if across and down else 1)
+            left = x + across * far - wide * (1 - across) / 2
+            upper = y + down * far - high * (1 - down) / 2
             fits = frame[0] <= left and left + wide <= frame[2] and frame[1] <= upper
             fits = fits and upper + high <= frame[3]
             # The line to a label far away covers small boxes, which are kept free like labels.
             end = min(max(x, left), left + wide), min(max(y, upper), upper + high)
-            steps = range(5, gap, 3) if gap > 15 else ()
-            line = [
-                (x + (end[0] - x) * i / gap - 1, y + (end[1] - y) * i / gap - 1, 2.0, 2.0)
-                for i in steps
-            ]
+            shares = [i / gap for i in range(6, gap, 3)] if gap > 9 else []
+            line = [(x + (end[0] - x) * s - 1, y + (end[1] - y) * s - 1, 2.0, 2.0) for s in shares]
             boxes = [(left, upper, wide, high), *line]
-            own = (x - 10, y - 10, 20.0, 20.0) if always else (x - 6, y - 6, 12.0, 12.0)
-            others = [box for box in taken if box != own]
             if fits and not any(_overlap(box, other) for box in boxes for other in others):
                 taken.extend(boxes)
-                label = _text(left + 2, upper + 10.5, text, "start", kind)
+                anchor = {1: "start", 0: "middle", -1: "end"}[across]
+                label = _text(left + wide * (1 - across) / 2, upper + 10.5, text, anchor, kind)
                 return (_line(x, y, *end, "leader") if line else "") + label
     if not always:
         return ""  # the table and the tip have its name
-    left = min(x + 12, frame[2] - wide)
-    return _text(left, y + 4, text, "start", kind)
+    return _text(min(x + 12, frame[2] - wide), y + 4, text, "start", kind)
 
 
 def _overlap(

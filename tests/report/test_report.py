@@ -382,20 +382,23 @@ def test_skewed_amounts_have_a_logarithmic_axis():
 def test_the_map_names_the_method_and_its_labels_do_not_collide():
     rng = np.random.default_rng(0)
     rows = [
-        {"method": f"method {i}", "k": 5, "loss": 20 + rng.normal(), "risk": 18 + rng.normal()}
-        for i in range(12)
+        {"method": f"method {i}", "k": 5, "loss": x, "risk": y}
+        for i, (x, y) in enumerate(rng.normal([20, 18], 2, (12, 2)))
     ]
     chosen = {"method": "this run: mdav", "k": 5, "loss": 20.0, "risk": 18.0}
     picture = risk_map(rows, [chosen])
     found = re.findall(
-        r'<text class="(point|chosen-label)" x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', picture
+        r'<text class="(point|chosen-label)" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">'
+        r"([^<]*)<",
+        picture,
     )
-    assert found[0][3] == "this run: mdav"
+    assert found[0][4] == "this run: mdav"
     assert len(found) > 6
     boxes = []
-    for kind, x, y, text in found:
+    for kind, x, y, anchor, text in found:
         wide = len(text) * (7 if kind == "chosen-label" else 6)
-        boxes.append((float(x), float(y) - 10, float(x) + wide, float(y)))
+        left = float(x) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        boxes.append((left, float(y) - 10, left + wide, float(y)))
     for i, (a, b, c, d) in enumerate(boxes):
         assert 0 <= a < c <= 680
         for e, f, g, h in boxes[:i]:
