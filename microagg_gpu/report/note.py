@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from ..checks import known_keywords
+from ..errors import listed
 from .html import check_content, document, lead
 from .tables import Column, facts, folded, long_text, table
 from .wording import DASH, fixed, labels, percent, shared_beginning, unchanged
@@ -60,7 +61,7 @@ def _done(content: dict[str, Any]) -> str:
         "Published unchanged": unchanged(content),
     }
     rows = [(title, given[name]) for name, title in _SHOWN.items() if given.get(name)]
-    rows += [(title, ", ".join(listed)) for title, listed in lists.items() if listed]
+    rows += [(title, ", ".join(columns)) for title, columns in lists.items() if columns]
     rows.append(("Missing values", _missing(content)))
     if content.get("rounding"):
         rows.append(("Rounding", _rounding(content)))
@@ -91,7 +92,7 @@ def _protection(content: dict[str, Any]) -> str:
     if verdict is not None and verdict["word"] == "PARTLY":
         return (
             f"{text} {size} holds for some columns: every record shares its values in them "
-            f"{others}, but not together with the columns that are published unchanged."
+            f"{others}, but not together with {listed(verdict['others'])}."
         )
     return f"{text} {size} does not hold for every record."
 

@@ -444,13 +444,16 @@ def alternatives(content: dict[str, Any]) -> str:
     chosen = {"method": own, "k": k, "loss": content["loss"], "risk": content["risk"]["linkage"]}
     note, this = "", [chosen]
     if sampled:
+        base = name.removesuffix(", refined")
+        same = [row for row in rows if (row["method"], row["k"]) == (base, k)]
+        absent = " The method of this run is not among them: it is too slow."
+        absent = absent if name and not same else ""
         note = (
             f"<p>These runs use a random sample of {sampled:,} of the {content['records']:,} "
             "records. Fewer records are less similar to each other, so the losses are higher than "
-            "those of the whole file: compare them with each other only.</p>"
+            "those of the whole file: compare them with each other only."
+            f"{absent}</p>"
         )
-        base = name.removesuffix(", refined")
-        same = [row for row in rows if (row["method"], row["k"]) == (base, k)]
         plain = " before refinement" if base != name else ""
         this = [{**row, "method": f"{base}, the method of this run{plain}"} for row in same]
         rows = [row for row in rows if row not in same]

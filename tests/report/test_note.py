@@ -56,7 +56,7 @@ def test_sampling_weights_are_used():
     ("word", "said"),
     [
         ("PASS", "every record shares all its values in this file with at least 4 others"),
-        ("PARTLY", "not together with the columns that are published unchanged"),
+        ("PARTLY", "with at least 4 others, but not together with size & more."),
         ("FAIL", "does not hold for every record"),
     ],
 )

@@ -429,6 +429,10 @@ def test_a_large_file_has_a_map_of_a_sample(monkeypatch):
     text = " ".join(checked(result.report(alternatives=rows)).text)
     assert "a random sample of 200 of the 1,000 records" in text
     assert text.count("path, the method of this run") == 2
+    slow = microaggregate(points, 5, "best", steps=1)
+    rows = risk_rows(points, slow.provenance.roles, slow.provenance.settings)
+    text = " ".join(checked(slow.report(alternatives=rows)).text)
+    assert "The method of this run is not among them" in text
     # Small strata are drawn as a whole, else none would have k records.
     table = np.column_stack([points, np.repeat(np.arange(100), 10)])
     small = microaggregate(table, 5, by=[2])
