@@ -226,7 +226,12 @@ def _rounding(rounded: Sequence[dict[str, Any]]) -> str:
     columns += [Column("total before rounding"), Column("change by rounding")]
     names = labels([row["name"] for row in rounded])
     entries = [
-        [name, str(row["decimals"]), number(row["total"], 6), number(row["change"], 2)]
+        [
+            name,
+            str(row["decimals"]),
+            number(row["total"], 6),
+            number(round(row["change"], row["decimals"] + 1), 2),  # not what float64 adds
+        ]
         for name, row in zip(names, rounded, strict=True)
     ]
     title = "What rounding did to totals"

@@ -171,7 +171,7 @@ footer { margin-top: 64px; border-top: 1px solid var(--rule); padding: 22px 0 48
   section { padding-top: 22pt; } h2, h3, figcaption, summary { break-after: avoid; }
   figure, tr, .keys, .verdict, pre, .short, .facts:not(:has(details)), dl.terms > * {
     break-inside: avoid; }
-  tr:has(details) { break-inside: auto; } p:has(+ .scroll, + figure) { break-after: avoid; }
+  tr:has(details) { break-inside: auto; } section > p { break-after: avoid; }
   tbody tr:nth-child(-n + 3), tbody tr:last-child { break-before: avoid; }
   dl.terms { display: block; } dl.terms dt { break-after: avoid; margin-top: 8pt; }
   p, li { break-inside: avoid; }

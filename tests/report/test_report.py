@@ -487,3 +487,5 @@ def test_what_rounding_did_to_totals():
     text = " ".join(checked(content).text)
     assert "What rounding did to totals" in text
     assert "1,234.56 \N{MINUS SIGN}0.06" in text
+    content["rounding"][0]["change"] = 3.7e-12
+    assert "1,234.56 0 " in " ".join(checked(content).text)
