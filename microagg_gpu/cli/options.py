@@ -201,6 +201,17 @@ Report = Annotated[
         "it.",
     ),
 ]  # fmt: skip
+ReportStrata = Annotated[
+    bool, typer.Option("--report-strata", help="Add figures for each stratum to the report.")
+]
+Note = Annotated[
+    Path | None,
+    typer.Option(
+        "--note", metavar="FILE.html",
+        help="Write a note for the users of the file: what was done and what changed. It says "
+        "nothing about single records.",
+    ),
+]  # fmt: skip
 Json = Annotated[
     Path | None, typer.Option("--json", metavar="FILE.json", help="Write the report as JSON.")
 ]

@@ -64,14 +64,19 @@ def show_result(
         "rounded": _rounded(result),
         "unchanged": listed(others),
         "written": ", ".join(map(str, written)) or "nothing, because of --strict",
-        "repeat with": result.provenance.command() or "",
-        "in Python": result.provenance.python(),
+        "repeat with": _call(result.provenance.command() or ""),
+        "in Python": _call(result.provenance.python()),
     }
     _show(rows)
 
 
 SHOWN = 5  # columns of a group, methods of a k
 STYLES = {"loss": "bold", "warning": "yellow"}
+
+
+def _call(text: str) -> str:
+    """A call that repeats the run, unless its many columns would fill the terminal."""
+    return text if len(text) <= 800 else "(long: --report and --json keep it)"
 
 
 def _show(rows: dict[str, str]) -> None:

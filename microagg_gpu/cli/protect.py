@@ -96,7 +96,9 @@ def protect(
     bound: options.Bound = False,
     group_column: options.GroupColumn = None,
     report: options.Report = None,
+    report_strata: options.ReportStrata = False,
     json_file: options.Json = None,
+    note: options.Note = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -141,7 +143,8 @@ def protect(
                     "--refine-steps": refine_steps, "--bound": bound, "--report": report,
                     "--json": json_file, "--plot": plot, "--delimiter": delimiter,
                     "--encoding": encoding, "--average-weight": average_weight or None,
-                    "--strict": strict or None,
+                    "--strict": strict or None, "--report-strata": report_strata or None,
+                    "--note": note,
                 }
             )  # fmt: skip
             if published_decimals == FORMAT.published_decimals:  # not known before all is read
@@ -154,7 +157,7 @@ def protect(
             )  # fmt: skip
             return
         source = one_file(sources)
-        targets = check_targets([source], [output, report, json_file, plot], force)
+        targets = check_targets([source], [output, report, json_file, plot, note], force)
         check_ending(output)
         if plot is not None:
             check_plot(plot, method)
@@ -182,7 +185,7 @@ def protect(
             used = FilesUsed(
                 _name(source), _name(output), _name(report), _name(json_file), _name(plot), dropped,
                 group_column, certified(least_loss), delimiter, encoding, decimal, keep_metadata,
-                published_decimals, strict, verdict,
+                published_decimals, strict, verdict, _name(note), report_strata,
             )  # fmt: skip
             result = replace(result, provenance=replace(result.provenance, files=used))
             if strict and verdict.word != "PASS":
@@ -192,12 +195,16 @@ def protect(
             if plot is not None:
                 with phase(f"drawing {plot.name}"):
                     result.plot(files.add(plot))
-            if report is not None or json_file is not None:
-                with phase("trying other methods") as progress:
-                    alternatives = risk_map(table, result.provenance.roles, settings, progress)
+            if any(path is not None for path in (report, json_file, note)):
+                alternatives = []
+                if report is not None or json_file is not None:
+                    with phase("trying other methods") as progress:
+                        alternatives = risk_map(table, result.provenance.roles, settings, progress)
                 with phase("measuring utility and risk") as progress:
-                    content = result.report(alternatives=alternatives, progress=progress)
-                write_report(files, content, report, json_file)
+                    content = result.report(
+                        alternatives=alternatives, by_stratum=report_strata, progress=progress
+                    )
+                write_report(files, content, report, json_file, note)
         phase.close()
         show_result(result, others, telling, targets, least_loss)
 

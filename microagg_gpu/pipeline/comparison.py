@@ -14,6 +14,7 @@ from ..engines import on_device
 from ..errors import InputError, shown
 from ..kernels.protocol import Progress
 from ..methods import METHODS
+from ..methods.common import take_records
 from ..settings import Roles, Settings
 from .grouping import check_method
 from .problem import Problem, prepare
@@ -127,7 +128,9 @@ def compare_methods(
 
 
 MAP_RECORDS = 100_000
-"""Above it, the methods of a report's map would take minutes."""
+"""Above it, the methods of a report's map would take minutes: they run on a sample."""
+SAMPLE, BLOCK = 20_000, 1000
+"""The size of the sample, and how many records of a stratum are drawn together at most."""
 MAP_SIZES = 3, 5, 10
 """The k of a report's map, beside the one that was used."""
 
@@ -137,19 +140,27 @@ def risk_map(
 ) -> list[dict[str, Any]]:
     """Rows of `compare` for the quick methods, k = 3, 5, 10 and the given one.
 
+    Above 100,000 records a random sample is used, and the method of the settings runs on it too;
+    each row then has the size of the sample as "records".
+
     Returns
     -------
     list of dict
-        Empty for more than 100,000 records; without those k for which strata are too small.
+        Without those k for which strata are too small.
     """
     table = read(data, roles)
     n, p = table.values.shape
-    if n > MAP_RECORDS:
-        return []
     methods: list[Any] = ["mdav"]
     if not table.mixed:
         methods += ["vmdav", ("mst", {"split": "centroid"})]
         methods += ["optimal", "fixed"] if p == 1 else ["centroid", ("projection", {})]
+    sampled = n > MAP_RECORDS
+    runs = variants(methods, table)
+    own = settings.method, dict(settings.options)
+    add_own = sampled and own not in runs and METHODS[own[0]].compared_up_to >= SAMPLE
+    if sampled:
+        table = sample(table)
+        settings = replace(settings, small_strata="suppress")
     rows: list[dict[str, Any]] = []
     sizes = sorted({*MAP_SIZES, settings.k} - {1})
     for i, size in enumerate(sizes):
@@ -161,8 +172,36 @@ def risk_map(
         with suppress(InputError):
             given = replace(settings, k=size, refine=None, refine_steps=None)
             problem = prepare(table, given)
-            rows += compare_methods([problem], [given], variants(methods, table), part)
-    return rows
+            more = [own] if add_own and size == settings.k else []
+            rows += compare_methods([problem], [given], [*runs, *more], part)
+    return [{**row, "records": table.values.shape[0]} for row in rows] if sampled else rows
+
+
+def sample(table: Table) -> Table:
+    """About 20,000 random records of a table.
+
+    They are drawn in blocks of up to 1,000 records of one stratum, so that small strata come as a
+    whole: records that were drawn one by one would be fewer than k in each of many strata.
+    """
+    rng = np.random.default_rng(0)
+    n = table.values.shape[0]
+    strata = np.zeros(n, dtype=np.int64) if table.strata is None else table.strata
+    mixed = rng.permutation(n)
+    order = mixed[np.argsort(strata[mixed], kind="stable")]
+    first = np.flatnonzero(np.diff(strata[order], prepend=-1))
+    within = np.arange(n) - np.repeat(first, np.diff(first, append=n))
+    block = np.cumsum(within % BLOCK == 0) - 1
+    drawn = rng.permutation(block[-1] + 1)[block]  # blocks in random order, records with theirs
+    chosen = np.argsort(drawn, kind="stable")[:SAMPLE]
+    kept = np.sort(order[chosen])
+    return replace(
+        table,
+        values=take_records(table.values, kept),
+        strata=None if table.strata is None else table.strata[kept],
+        sampling=None if table.sampling is None else table.sampling[kept],
+        exact={j: integers[kept] for j, integers in table.exact.items()},
+        rebuild=lambda *_: None,  # nothing of it is published
+    )
 
 
 def variants(methods: str | Iterable[Any], table: Table) -> list[tuple[str, dict[str, Any]]]:

@@ -54,7 +54,7 @@ class FilesUsed:
     group_column : str, optional
     bound : str
         What a lower bound says, if one was computed.
-    delimiter, encoding, decimal, keep_metadata, decimals, strict
+    delimiter, encoding, decimal, keep_metadata, decimals, strict, note, report_strata
         As in the command.
     verdict : Verdict, optional
         As counted in the output.
@@ -75,6 +75,8 @@ class FilesUsed:
     decimals: str = FORMAT.published_decimals
     strict: bool = False
     verdict: Verdict | None = None
+    note: str = ""
+    report_strata: bool = False
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,8 @@ class Provenance:
         parts += ["--keep-metadata"] if files.keep_metadata else []
         parts += ["--strict"] if files.strict else []
         parts += ["-o", files.output]
-        for name in ("report", "json", "plot"):
+        parts += ["--report-strata"] if files.report_strata else []
+        for name in ("report", "json", "plot", "note"):
             parts += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
         return shlex.join(parts)
 

@@ -1,5 +1,6 @@
 """The command ``microagg``: what it writes and prints."""
 
+import json
 import os
 import pty
 import re
@@ -428,3 +429,16 @@ def read_until(terminal, words):
     while words not in shown and select.select([terminal], [], [], PATIENCE)[0]:
         shown += os.read(terminal, 4096)
     return shown
+
+
+def test_many_long_names_are_cut_in_the_terminal():
+    names = [f"household_survey_wave7_variable_of_section_{j:02}" for j in range(60)]
+    numbers = np.random.default_rng(0).normal(size=(12, 60))
+    write("\n".join([",".join(names), *(",".join(map(str, row)) for row in numbers)]) + "\n")
+    done = run("protect", "in.csv", "-k", 3, "-o", "out.csv", "--json", "r.json")
+    assert done.exit_code == 0, done.output
+    assert f"{names[4]} and 55 more" in " ".join(done.output.split())
+    assert names[5] not in done.output
+    assert done.output.count("--report and --json keep it") == 2
+    provenance = json.loads(Path("r.json").read_text())["provenance"]
+    assert names[59] in provenance["Command"]
