@@ -225,7 +225,8 @@ PANELS: dict[str, tuple[Any, ...]] = {
         NoStandardize, Refine, RefineSteps, Bound, Seed, Strict,
     ),
     "Files": (
-        Report, Json, GroupColumn, Delimiter, Encoding, Decimal, KeepMetadata, Force,
+        Report, ReportStrata, Json, Note, GroupColumn, Delimiter, Encoding, Decimal, KeepMetadata,
+        Force,
     ),
     "Machines": (Device, Workers, Scheduler, Block, Repair),
 }  # fmt: skip

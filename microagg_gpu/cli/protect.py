@@ -104,6 +104,7 @@ def protect(
         typer.Option(
             metavar="FILE.png",
             help="Draw the groups. The picture shows the original records: do not publish it.",
+            rich_help_panel="Files",
         ),
     ] = None,
     delimiter: options.Delimiter = FORMAT.delimiter,

@@ -84,7 +84,9 @@ def report(
                     name: readable(text) for name, text in pair.provenance.items() if text
                 },
                 alternatives=alternatives, progress=progress,
-                verdict=count_k(after.table, pair.k, [[*pair.strata, *pair.names]]).as_dict(),
+                verdict=count_k(after.table, pair.k, [[*pair.strata, *pair.names]]).as_dict(
+                    pair.names
+                ),
             )  # fmt: skip
         with Outputs(force) as files:
             write_report(files, content, output, json_file)

@@ -289,7 +289,7 @@ class Result:
             strata=np.array(table.strata_names)[table.strata[kept]]
             if by_stratum and table.strata is not None
             else None,
-            verdict=self.verdict.as_dict(),
+            verdict=self.verdict.as_dict(self.replaced),
             rounding=[change._asdict() for change in self.rounding],
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,

@@ -168,12 +168,7 @@ def labels(names: Sequence[str]) -> list[Label]:
 
 def unchanged(content: dict[str, Any]) -> list[str]:
     """The columns that are published as they were: strata, and others beside the variables."""
-    verdict = content.get("verdict") or {}
-    strata = content["provenance"].get("Strata", "").split(", ")
-    return [
-        *(name for name in verdict.get("columns", ()) if name in strata),
-        *verdict.get("others", ()),
-    ]
+    return list((content.get("verdict") or {}).get("unchanged", ()))
 
 
 def summary(content: dict[str, Any]) -> list[str]:

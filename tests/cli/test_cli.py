@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import microagg_gpu.cli.protect
+import microagg_gpu.pipeline.comparison
 from helpers.command import HEADER, read, run, write, write_companies
 from microagg_gpu import METHODS, microaggregate
 
@@ -240,7 +242,8 @@ def test_methods_lists_all():
     result = run("methods")
     assert result.exit_code == 0
     for name, method in METHODS.items():
-        assert re.search(rf"^ *{name} +{re.escape(method.good_for[:18])}", result.output, re.MULTILINE)
+        start = re.escape(method.good_for[:18])
+        assert re.search(rf"^ *{name} +{start}", result.output, re.MULTILINE)
     assert "gamma=0.2" in result.output
     first = [line.split()[0] for line in result.output.splitlines()[2:8] if line[:1].strip()]
     assert first[:2] == ["mdav", "best"]

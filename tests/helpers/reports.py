@@ -27,6 +27,7 @@ VERDICT = {
     "below": 12,
     "columns": ["region", "x", "y"],
     "others": ["size & more"],
+    "unchanged": ["region", "size & more"],
 }
 
 
