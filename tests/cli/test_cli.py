@@ -14,12 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import microagg_gpu.cli.protect
 import microagg_gpu.pipeline.comparison
 from helpers.command import HEADER, read, run, write, write_companies
 from microagg_gpu import METHODS, microaggregate
+from microagg_gpu.files.data_file import read_file
 
 PATIENCE = 600  # seconds that a process may take on a busy machine
 
@@ -352,15 +355,23 @@ main()
 @pytest.mark.parametrize(
     ("arguments", "last"),
     [
-        (["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"], b"written "),
-        (["compare", "in.csv", "-k", "3", "--columns", "staff", "--methods", "mdav"], b"loss: 100"),
-        (["check", "in.csv", "-k", "1"], b"PASS: every"),
+        ("protect in.csv -k 3 --columns staff -o out.csv --bound", b"verdict "),
+        ("compare in.csv -k 3 --columns staff --methods mdav --plot map.png", b"loss: 100"),
+        ("check in.csv -k 1", b"PASS: every"),
+        ("report in.csv in.parquet --columns staff -o report.html", b"written: report.html"),
+        ("protect in.parquet -k 3 --columns staff -o out --workers 1", b"verdict "),
     ],
-    ids=lambda given: given[0] if isinstance(given, list) else "",
+    ids=["protect", "compare", "check", "report", "workers"],
 )
 def test_nothing_is_erased_after_the_result(arguments, last):
     """Bars are erased line by line; they must be gone before the result is printed."""
     write_companies()
+    table = read_file(Path("in.csv")).with_numbers(["staff"])
+    pq.write_table(table.set_column(3, "staff", pc.add(table["staff"], 1)), "in.parquet")
+    ends = {"protect": b"in Python", "compare": b"written: map.png", "check": b"others.",
+            "report": b"report.html"}  # fmt: skip
+    arguments = arguments.split()
+    end_of_it = b"written " if "--workers" in arguments else ends[arguments[0]]
     terminal, end = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "microagg_gpu", *arguments], stderr=end, stdout=end,
@@ -375,6 +386,7 @@ def test_nothing_is_erased_after_the_result(arguments, last):
     assert process.wait(PATIENCE) == 0
     assert b"\x1b[2K" in shown[: shown.rindex(last)]
     assert b"\x1b[2K" not in shown[shown.rindex(last) :]
+    assert end_of_it in shown[shown.rindex(last) :]
 
 
 def test_loss_falls_on_a_terminal_and_ctrl_c_keeps_the_best():
