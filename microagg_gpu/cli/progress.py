@@ -47,6 +47,11 @@ class Phases:
         stopping.check()
         self._move(task, 1.0)
 
+    def say(self, sentence: str) -> None:
+        """Print a line above the bars; nothing where there is no terminal."""
+        if self._bar is not None:
+            self._bar.console.print(sentence)
+
     def close(self) -> None:
         """Take the bars off the terminal, before results are printed there."""
         if self._bar is not None:

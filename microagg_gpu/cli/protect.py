@@ -172,6 +172,8 @@ def protect(
                 found = decimals_of(file, table, roles)
                 settings = replace(settings, **rounding(published_decimals, keep_integers, found))
         result = _protected(table, roles, settings, phase)
+        if result.refined is not None and result.refined.stopped is not None:
+            phase.say("refinement was stopped: it goes on with the best groups so far")
         least_loss = None
         if bound:
             with phase("computing the lower bound") as progress:

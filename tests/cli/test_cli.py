@@ -419,13 +419,14 @@ main()
         while not Path("swept").exists():  # it is drawn again and again
             shown += read_until(terminal, b"refining, loss")
         process.send_signal(signal.SIGINT)
-        read_to_the_end(terminal)  # or the bar waits for somebody to read it
+        after = read_to_the_end(terminal)  # or the bar waits for somebody to read it
         printed, _ = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         os.close(terminal)
     assert process.returncode == 0
     assert b"refining, loss" in shown
+    assert b"refinement was stopped: it goes on with the best groups so far" in after
     assert re.search(
         r"refined +from a loss of [\d.]+ %, 100000 s, stopped after \d+ % of it", printed
     )
@@ -434,9 +435,11 @@ main()
 
 
 def read_to_the_end(terminal):
+    shown = b""
     with suppress(OSError):  # Linux says so that nobody writes any more
-        while select.select([terminal], [], [], PATIENCE)[0] and os.read(terminal, 4096):
-            pass
+        while select.select([terminal], [], [], PATIENCE)[0] and (data := os.read(terminal, 4096)):
+            shown += data
+    return shown
 
 
 def read_until(terminal, words):
