@@ -18,7 +18,7 @@ from rich.progress import (
 from .. import stopping
 from ..kernels import compiling
 
-Tell = Callable[..., None]  # with the fraction done, and while refining the loss
+Tell = Callable[..., None]  # with the fraction done, and the loss so far or what is running
 
 
 class Phases:
@@ -38,8 +38,12 @@ class Phases:
             return
         task = self._bar.add_task(what, total=None)
 
-        def tell(fraction: float, loss: float | None = None) -> None:
-            text = what if loss is None else f"{what}, loss {loss:.4f} %"
+        def tell(fraction: float, more: float | str | None = None) -> None:
+            text = what
+            if isinstance(more, str):
+                text = f"{what}: {more}"
+            elif more is not None:
+                text = f"{what}, loss {more:.4f} %"
             self._move(task, fraction, text)
 
         yield tell
@@ -58,6 +62,11 @@ class Phases:
             self._bar.update(task, visible=not begins)
         if self._compiling is not None:
             self._bar.update(self._compiling, visible=begins)
+
+    def say(self, sentence: str) -> None:
+        """Print a line above the bars; nothing where there is no terminal."""
+        if self._bar is not None:
+            self._bar.console.print(sentence)
 
     def close(self) -> None:
         """Take the bars off the terminal, before results are printed there."""
