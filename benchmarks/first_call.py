@@ -154,11 +154,15 @@ def main() -> None:
         rows: dict[str, dict[str, Any]] = {}
         for what, command in commands():
             if what.strip("`").startswith(given.only) or what not in known:
-                known[what] = {
-                    "empty": measured(command, folder, None),
-                    "filled": measured(command, folder, kernels),
-                    "commit": commit(),
-                }
+                try:
+                    known[what] = {
+                        "empty": measured(command, folder, None),
+                        "filled": measured(command, folder, kernels),
+                        "commit": commit(),
+                    }
+                except subprocess.CalledProcessError as error:
+                    print(f"{what} failed: {error}", flush=True)
+                    continue
                 print(what, known[what], flush=True)
             rows[what] = known[what]
             write(JSON, json.dumps(rows, indent=1) + "\n")
