@@ -4,8 +4,8 @@
 groups in the README.
 """
 
+import argparse
 import csv
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +63,11 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--picture":
-        microaggregate(clusters(50, 2, 0.08, 20, 80, seed=2), 5).plot(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", type=Path, help="the file to write")
+    parser.add_argument("--picture", action="store_true", help="draw groups instead of companies")
+    given = parser.parse_args()
+    if given.picture:
+        microaggregate(clusters(50, 2, 0.08, 20, 80, seed=2), 5).plot(given.path)
     else:
-        main(Path(sys.argv[1]))
+        main(given.path)
