@@ -3,8 +3,8 @@
 ``python -m benchmarks.first_call`` runs each command in a process of its own, with an empty folder
 for compiled kernels, and then with one that ``microagg warmup`` filled, and saves
 `results/first-call.md`. ``--only demo`` measures the lines that have the word in their names and
-keeps the others. Where one run takes more than 10 seconds, it is the only one; else the median of three
-counts. Processor time is that of all cores.
+keeps the others. Where one run takes more than 10 seconds, it is the only one; else the median of
+three counts. Processor time is that of all cores.
 """
 
 import argparse

@@ -181,6 +181,7 @@ def test_what_the_generic_engine_needs_depends_on_records_strata_variables_and_o
     assert seconds("mdav", [most]) == seconds("mdav", [most], 1) == 2.0
     assert seconds("mdav", [most], 16) == pytest.approx(4.0)
     assert seconds("mdav", [most // 2] * 4) == pytest.approx(2.0)
+    assert seconds("mdav", [100] * 1000) == pytest.approx(10.0)  # the steps by themselves
     assert seconds("best", [10]) == seconds("genetic", [100], generations=10**6) == np.inf
     assert seconds("projection", [METHODS["kward"].quick], inner="kward") == 2.0
     assert work_of("path", {"order": "x/\0y", "a": []}, [10], 1).name == "path of one variable"
