@@ -1,6 +1,6 @@
 """The table of all methods. A new method needs its module and an entry here."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import hypot, inf
 from typing import Any
@@ -206,7 +206,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def work_of(method: str, given: Mapping[str, Any], sizes: Iterable[int], d: int) -> Work:
+def work_of(method: str, given: Mapping[str, Any], sizes: Collection[int], d: int) -> Work:
     """What a run of a method is for the choice of an engine.
 
     The time of most methods grows with n^2 d, of the others less. The steps by themselves take
@@ -217,7 +217,7 @@ def work_of(method: str, given: Mapping[str, Any], sizes: Iterable[int], d: int)
     ----------
     method, given
         The method and its options.
-    sizes : iterable of int
+    sizes : collection of int
         The records of each stratum.
     d : int
         Variables.
