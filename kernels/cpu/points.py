@@ -13,9 +13,11 @@ from .sums import add, sum_rows
 
 # With more neighbours than this to a group, sorting all distances is faster than a search.
 _MANY = 256
-# With fewer records or variables than these a search is too short to be worth doing ahead.
+# With fewer records or variables than these a search is too short to be worth doing ahead, and in
+# a set that began with fewer it saves less than its kernels take to compile.
 _LARGE = 150_000
 _BROAD = 8
+_BEGUN = 400_000
 
 
 class PointSet:
@@ -86,7 +88,8 @@ class PointSet:
         return record
 
     def _large(self) -> bool:
-        return self._left > _LARGE and self._points.shape[1] >= _BROAD
+        n, d = self._points.shape
+        return self._left > _LARGE and n > _BEGUN and d >= _BROAD
 
     def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
         """The record nearest to any member of a group, and its squared distance."""

@@ -28,7 +28,7 @@ RUNS: dict[str, tuple[int, int, str, dict[str, Any]]] = {
     "lower bound": (1500, 8, "projection", {}),
     "path": (1500, 8, "path", {}),
     "mst of many variables": (3000, 40, "mst", {}),
-    "mdav of many records": (153_000, 8, "mdav", {}),
+    "mdav of many records": (410_000, 8, "mdav", {"k": 100}),
     "risk": (10_000, 8, "projection", {}),
     "categories": (1500, 8, "mdav", {"nominal": 0, "ordinal": 1}),
     "vmdav": (1500, 8, "vmdav", {}),

@@ -174,6 +174,7 @@ def test_looking_ahead_changes_nothing(name, k, monkeypatch):
     one_by_one = mdav(table, k, engine="cpu")
     monkeypatch.setattr("microagg_gpu.kernels.cpu.points._LARGE", boxes.WIDTH**2)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BROAD", 1)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BEGUN", 0)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)  # after 16 steps
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._PERIOD", 20)  # both ways in turns
     assert np.array_equal(mdav(table, k, engine="cpu"), one_by_one)
