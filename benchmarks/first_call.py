@@ -149,8 +149,9 @@ def main() -> None:
         folder = Path(name)
         write_files(folder)
         kernels = given.kernels or folder / "kernels"
-        warm = {**os.environ, "NUMBA_CACHE_DIR": str(kernels)}
-        subprocess.run([sys.executable, "-m", "microagg_gpu", "warmup"], env=warm, check=True)
+        if given.kernels is None:
+            warm = {**os.environ, "NUMBA_CACHE_DIR": str(kernels)}
+            subprocess.run([sys.executable, "-m", "microagg_gpu", "warmup"], env=warm, check=True)
         rows: dict[str, dict[str, Any]] = {}
         for what, command in commands():
             if given.only in what:
