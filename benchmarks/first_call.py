@@ -108,11 +108,13 @@ def report(rows: dict[str, dict[str, Any]]) -> str:
         "",
         "`python -m benchmarks.first_call`: each command in a process of its own, from its start "
         "to its end; nothing compiled (*first*), and after `microagg warmup` (*later*). Seconds, "
-        "and in brackets those of the processors: the machine was busy with other work (load "
-        f"{min(loads):.1f} to {max(loads):.1f} on {os.cpu_count()} cores), which does not count in "
-        "them. The median of three runs, or one run where it takes more than 10 s. Compiling is "
-        "the difference of the processor times. Small work runs on the generic engine until its "
-        "kernels are compiled, which it does not cause itself.",
+        "and in brackets processor seconds of all cores. The machine was busy with other work: "
+        f"{min(loads):.1f} to {max(loads):.1f} processes wanted its {os.cpu_count()} cores. So "
+        "seconds are several times those of an idle machine. Processor seconds are a better "
+        "measure, but longer too: the same command took up to twice as many at another time. The "
+        "median of three runs, or one run where it takes more than 10 s. *Compiling* is the "
+        "difference of the processor seconds. Small work runs on the generic engine until its "
+        "kernels are compiled, and does not cause that itself.",
         "",
         f"{machine_line()}; commit {', '.join(commits)}.",
         "",
