@@ -1,7 +1,6 @@
 """Write the simulated file of ``make demo``: a survey of companies, as an office might hold it.
 
-``python -m benchmarks.demo_data FILE.csv`` writes the file, ``--picture FILE.png`` the picture of
-groups in the README.
+``python -m benchmarks.demo_data FILE.csv`` writes the file.
 """
 
 import csv
@@ -9,9 +8,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
-from microagg_gpu import microaggregate
-from microagg_gpu.datasets import clusters
 
 REGIONS = ("North", "East", "South", "West")
 SIZES = ("small", "medium", "large")
@@ -63,7 +59,4 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--picture":
-        microaggregate(clusters(50, 2, 0.08, 20, 80, seed=2), 5).plot(sys.argv[2])
-    else:
-        main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]))

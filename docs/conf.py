@@ -20,6 +20,7 @@ version = release = installed("microagg-gpu")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["generated/*.md"]
 default_role = "py:obj"
+smartquotes = False  # it would turn the two hyphens of an option into a dash
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings contain the types
@@ -43,7 +44,7 @@ html_math_renderer = "mathml"
 html_static_path = ["style.css"]
 html_css_files = ["style.css"]
 # Pages without subpages need no sidebar.
-html_sidebars = {name: [] for name in ("tour", "choose", "methods", "lowest", "contribute")}
+html_sidebars = {name: [] for name in ("index", "gallery", "contribute")}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
