@@ -34,6 +34,8 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 240
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 nb_ipywidgets_js = {}  # nothing from the network
 # The heading levels of result files are those of the programs that wrote them.
 suppress_warnings = ["myst.header"]

@@ -12,6 +12,7 @@ _spec = importlib.util.spec_from_file_location("outputs", ROOT / "docs" / "outpu
 outputs = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(outputs)
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+INDEX = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", outputs.pages(), ids=lambda page: page.stem)
@@ -27,6 +28,11 @@ def test_every_command_of_these_pages_is_run(page):
     commands = re.findall(r"^(?:    )?\$? *(microagg \w.*)$", text, re.MULTILINE)
     blocks = "".join(block[0] for block in outputs.BLOCKS.finditer(text))
     assert [command for command in commands if command not in blocks] == []
+
+
+def test_the_first_page_shows_commands_of_the_tour():
+    (shown,) = re.findall(r"^```sh\n(.*?)^```", INDEX, re.MULTILINE | re.DOTALL)
+    assert shown == "".join(outputs.BLOCKS.findall(README)[step][0] for step in (1, 2))
 
 
 def test_masked_leaves_out_seconds_only():
