@@ -3,8 +3,8 @@
 ``python -m benchmarks.demo_data FILE.csv`` writes the file.
 """
 
+import argparse
 import csv
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -59,4 +59,6 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", type=Path, help="the file to write")
+    main(parser.parse_args().path)

@@ -1,6 +1,6 @@
 """The public functions: a table and settings in, a `Result` or a `Comparison` out."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .checks import as_list, callable_or_none, known_keywords, number, whole_number
@@ -232,6 +232,8 @@ def compare(
     engine: EngineName | None = DEFAULT.engine,
     seed: int = DEFAULT.seed,
     progress: Progress | None = None,
+    watch: Callable[[float, str], None] | None = None,
+    refine_best: int = 0,
     refine: float | None = DEFAULT.refine,
     by: Columns = ROLES.by,
     sampling_weight: Any = ROLES.sampling_weight,
@@ -256,6 +258,11 @@ def compare(
         Each a method's name, which runs its usual variants, or a pair (name, options). "all" is
         every method that groups whole records; individual ranking, which does not, and above
         1,500 records "tsp", whose time grows with their cube, run only when named.
+    watch : callable, optional
+        Called with the fraction done and the name of the method that runs.
+    refine_best : int
+        Steps per record by which the best groups of each k are refined at the end, as a row of
+        their own; 0 leaves it out.
     columns, standardize, variable_weights, device, engine, seed, progress, refine, by
         As in `microaggregate`.
     sampling_weight, ordinal, nominal, missing, small_strata, aggregate, keep_integers, decimals
@@ -267,7 +274,7 @@ def compare(
     -------
     Comparison
         A list of rows (dictionaries), sorted by k and loss; printing it shows a table. The risk
-        is that of `Result.linkage`, in percent.
+        is that of `Result.linkage`, in percent. Ctrl-C ends it with the rows that are finished.
     """
     sizes = as_list(k)
     if not sizes:
@@ -282,7 +289,10 @@ def compare(
         for size in sizes
     ]  # fmt: skip
     callable_or_none("progress", progress)
+    callable_or_none("watch", watch)
+    refine_best = whole_number("refine_best", refine_best, 0, 10**9)
     with on_device(data):
         table = read(data, Roles(columns, by, sampling_weight, ordinal, nominal))
         problems = [prepare(table, given) for given in settings]
-        return compare_methods(problems, settings, variants(methods, table), progress)
+        runs = variants(methods, table)
+        return compare_methods(problems, settings, runs, progress, watch, refine_best)

@@ -174,6 +174,7 @@ def plot_map(rows: Sequence[dict[str, Any]], path: Path, title: str = "") -> Non
         axes.annotate(
             f"k = {size}", (best["loss"], best["risk"]), xytext=(-8, 8), ha="right",
             textcoords="offset points", fontsize=10, color="#444444",
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
         )  # fmt: skip
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)

@@ -137,6 +137,8 @@ class Format:
 DEFAULT, ROLES, CLUSTER, FORMAT = Settings(), Roles(), ClusterSettings(), Format()
 COMPARED_SIZES = 3, 5
 """The k that `compare` tries."""
+COMPARED_STEPS = 200
+"""Steps per record by which the command `compare` refines the best groups of each k."""
 REFINE_SECONDS = 30.0
 """How long `refine` works."""
 

@@ -7,6 +7,7 @@ terminate  SIGTERM and SIGHUP at random moments
 command    the real command on a busy machine: exit code and one line of errors
 hostile    broken files and odd names
 dask       a cluster whose workers die at random
+suite      the whole test command, some of the runs beside busy loops
 report     only write the Markdown file from the JSON file
 
 Each part goes on where it was when it was stopped (Ctrl-C, --minutes); the results of another

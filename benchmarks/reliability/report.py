@@ -40,6 +40,8 @@ TEXTS = {
     "spared, and a cluster that lost workers for good is replaced before the next job. Each job "
     "ends with the same files as on an undisturbed cluster, or with one sentence and nothing "
     "written; nothing is left over.",
+    "suite": "All tests, as the README's test command runs them; every fourth time beside two busy "
+    "loops. *Wrong* is a run in which any test fails.",
 }
 
 

@@ -19,6 +19,7 @@ from .outcome import Outcome
 PARTS = {
     "calls": "calls", "kill": "signals", "interrupt": "signals", "terminate": "signals",
     "command": "commands", "hostile": "hostile", "dask": "cluster",
+    "suite": "suite",
 }  # fmt: skip
 
 

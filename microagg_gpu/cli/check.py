@@ -14,11 +14,16 @@ from .output import show_groups, show_verdict
 from .parsing import split
 from .progress import phases
 
-EXAMPLES = """Examples:
-
-    `microagg check protected.csv -k 5`
-
-    `microagg check protected.csv -k 5 --columns region,turnover,staff --show`"""
+EXAMPLES = (
+    (
+        "Count the records that share their values in all columns:",
+        "microagg check protected.csv -k 5",
+    ),
+    (
+        "Count over some columns only, and show the smallest groups:",
+        "microagg check protected.csv -k 5 --columns region,turnover,staff --show",
+    ),
+)
 
 
 def check(

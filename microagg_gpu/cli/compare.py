@@ -6,25 +6,40 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import InputError, compare
+from .. import InputError, compare, stopping
 from ..files.atomic import Outputs
 from ..files.data_file import read_file
+from ..pipeline.provenance import FilesUsed, Provenance
 from ..plots import check_plot, plot_map
-from ..settings import COMPARED_SIZES, DEFAULT, FORMAT
+from ..settings import (
+    COMPARED_SIZES,
+    COMPARED_STEPS,
+    DEFAULT,
+    FORMAT,
+    REFINE_SECONDS,
+    Roles,
+    Settings,
+)
 from . import options
 from .columns import decimals_of, find_roles
 from .console import clear_errors
-from .output import show_comparison, stdout
+from .output import show_comparison, show_next, stdout
 from .parsing import parse, rounding, split, variable_weights
 from .progress import phases
 from .writing import check_targets, readable, write_text
 
-EXAMPLES = """Examples:
-
-    `microagg compare companies.csv -k 5 --columns turnover,staff`
-
-    `microagg compare companies.csv -k 3,5,10 --methods mdav,vmdav,mst --columns a,b --by region
-    --plot map.png`"""
+DEFAULT_SIZE = 5  # the k of the next command, if it was tried
+EXAMPLES = (
+    (
+        "Which method loses least?",
+        "microagg compare companies.csv -k 5 --columns turnover,staff",
+    ),
+    (
+        "Three methods and three k within strata, with a picture:",
+        "microagg compare companies.csv -k 3,5,10 --methods mdav,vmdav,mst --columns "
+        "turnover,staff --by region --plot map.png",
+    ),
+)
 
 
 def compare_methods(
@@ -50,6 +65,9 @@ def compare_methods(
     device: options.Device = DEFAULT.device or "auto",
     seed: options.Seed = DEFAULT.seed,
     refine: options.Refine = DEFAULT.refine,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print every method, not only the best five of each k.")
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the map of loss and risk.")
     ] = None,
@@ -64,7 +82,8 @@ def compare_methods(
     """Try methods on a file: what each loses, what risk it leaves and how long it takes.
 
     The risk is that of record linkage: the share of records that an intruder who has all the
-    original data would identify.
+    original data would identify. At the end the best groups of each k are refined, some steps for
+    each record. Ctrl-C shows what is finished.
     """
     with clear_errors(), phases() as phase:
         sizes = [parse("k", int, size) for size in split(k)]
@@ -81,12 +100,14 @@ def compare_methods(
         choices: dict[str, Any] = {
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
         }  # fmt: skip
-        with phase("comparing") as progress:
+        with phase("comparing") as tell:
             rows = compare(
                 table, sizes, "all" if methods == "all" else split(methods),
                 standardize=not no_standardize,
                 variable_weights=variable_weights(weights, column_weights), device=device,
-                seed=seed, progress=progress, refine=refine, **choices, **roles, **rounded,
+                seed=seed, watch=tell, refine=refine,
+                refine_best=COMPARED_STEPS if methods == "all" and refine is None else 0,
+                **choices, **roles, **rounded,
             )  # fmt: skip
         with Outputs(force) as files:
             if plot is not None:
@@ -94,6 +115,24 @@ def compare_methods(
             if json_file is not None:
                 write_text(files, json.dumps(list(rows), indent=2), json_file)
         phase.close()
-        show_comparison(rows)
+        show_comparison(rows, everything)
+        if rows.stopped:
+            stdout().print(f"stopped; not done: {rows.stopped}")
+        chosen = DEFAULT_SIZE if DEFAULT_SIZE in rows.best else min(rows.best)
+        method, found = rows.best[chosen]
+        given = Settings(
+            chosen, method, found, not no_standardize, variable_weights(weights, None), device,
+            seed=seed, average_weight=weight is not None,
+            refine=None if roles["ordinal"] or roles["nominal"] else REFINE_SECONDS, **choices,
+        )  # fmt: skip
+        used = FilesUsed(
+            readable(str(source)), f"protected{''.join(source.suffixes)}", "report.html",
+            drop=dropped, delimiter=delimiter, encoding=encoding, decimal=decimal,
+            decimals=published_decimals,
+        )  # fmt: skip
+        command = Provenance(Roles(**roles), given, [], "", "", 0.0, files=used).command()
+        show_next(rows, chosen, command or "")
         if targets:
             stdout().print(f"written: {', '.join(map(str, targets))}")
+        if rows.stopped:
+            raise typer.Exit(stopping.exit_code())

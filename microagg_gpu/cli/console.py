@@ -5,7 +5,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO, cast
 
@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from .. import stopping
-from ..errors import DataWarning, InputError, reason
+from ..errors import DataWarning, InputError, reason, suggestion
 from .limits import is_want_of_memory
 from .parsing import as_command
 
@@ -136,3 +136,38 @@ class Command(TyperCommand):
                 if values.get(one.name) in ("", [""]):
                     raise InputError(f"{one.opts[0]} is empty: give a value, or leave it out")
         return super().parse_args(ctx, args)
+
+
+def examples(pairs: Sequence[tuple[str, str]]) -> str:
+    """Commands for the end of a help text, each below what it does."""
+    return "\n\n".join(f"{what}\n\n    {command}" for what, command in pairs)
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the options or arguments."""
+    context = getattr(error, "ctx", None)
+    name = context.command_path if context is not None else "microagg"
+    wrong = getattr(error, "option_name", None)
+    if wrong is None or context is None:
+        return f"{error.format_message().rstrip('.')}: see `{name} --help`"
+    known = [
+        spelled
+        for parameter in context.command.params
+        if not getattr(parameter, "hidden", False)
+        for spelled in parameter.opts
+        if spelled.startswith("-")
+    ]
+    return f"there is no option {wrong}: see `{name} --help`.{suggestion(wrong, known)}"
+
+
+def run(app: typer.Typer) -> int:
+    """Run the command: its exit code. A wrong option is one sentence, as every error."""
+    try:
+        code = app(prog_name="microagg", standalone_mode=False)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        if type(error).__name__ != "NoArgsIsHelpError":  # which has shown the help
+            typer.echo(f"microagg: {_usage(error)}", err=True)
+        return 2
+    return code if isinstance(code, int) else 0

@@ -14,19 +14,28 @@ from .parsing import defaults
 
 
 def list_methods() -> None:
-    """List the methods, where they were published, what they cost and their options."""
+    """List the methods: what each is good for, its options and where it was published."""
     table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("published", min_width=16)
-    for name, width in (("time", 12), ("groups", 8), ("d", 3)):
-        table.add_column(name, max_width=width)
+    table.add_column("good for", min_width=20)
     table.add_column("options", no_wrap=True, min_width=19)
+    table.add_column("published", min_width=16)
     table.padding = (0, 1, 0, 0)
-    for name, method in METHODS.items():
+    for name in sorted(METHODS, key=lambda name: not METHODS[name].recommended):
+        method = METHODS[name]
         options = "\n".join(f"{option}={value}" for option, value in defaults(name).items())
-        variables = "1" if method.univariate else "any"
-        table.add_row(name, method.paper, method.cost, method.sizes, variables, options)
+        style = "bold" if method.recommended else ""
+        table.add_row(name, method.good_for, options, method.paper, style=style)
+        if method.recommended and name == _last_recommended():
+            table.add_section()
     stdout().print(table)
-    stdout().print("n records of d variables; options are given as --option NAME=VALUE")
+    stdout().print(
+        "The first two are for most users. Options are given as --option NAME=VALUE; the site and "
+        "`help(microagg_gpu.METHODS)` say more."
+    )
+
+
+def _last_recommended() -> str:
+    return [name for name in METHODS if METHODS[name].recommended][-1]
 
 
 def info() -> None:

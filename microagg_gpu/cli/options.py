@@ -201,6 +201,36 @@ Report = Annotated[
         "it.",
     ),
 ]  # fmt: skip
+ReportStrata = Annotated[
+    bool, typer.Option("--report-strata", help="Add figures for each stratum to the report.")
+]
+Note = Annotated[
+    Path | None,
+    typer.Option(
+        "--note", metavar="FILE.html",
+        help="Write a note for the users of the file: what was done and what changed. It says "
+        "nothing about single records.",
+    ),
+]  # fmt: skip
 Json = Annotated[
     Path | None, typer.Option("--json", metavar="FILE.json", help="Write the report as JSON.")
 ]
+
+PANELS: dict[str, tuple[Any, ...]] = {
+    "What to protect": (
+        K, Columns, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,
+    ),
+    "How": (
+        Method, MethodOption, Aggregate, PublishedDecimals, KeepIntegers, VariableWeights,
+        NoStandardize, Refine, RefineSteps, Bound, Seed, Strict,
+    ),
+    "Files": (
+        Report, ReportStrata, Json, Note, GroupColumn, Delimiter, Encoding, Decimal, KeepMetadata,
+        Force,
+    ),
+    "Machines": (Device, Workers, Scheduler, Block, Repair),
+}  # fmt: skip
+"""The options in the order of the help, by what they are about."""
+for _panel, _options in PANELS.items():
+    for _option in _options:
+        _option.__metadata__[0].rich_help_panel = _panel

@@ -1,5 +1,6 @@
 """What the command ``microagg`` prints: results, comparisons, groups, methods, versions."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import floor
 from pathlib import Path
@@ -52,7 +53,7 @@ def show_result(
         "method": named(result.method, result.options),
         "records": _records(len(result.labels), result),
         "left out": left_out(result.dropped, result.suppressed),
-        "merged": "; ".join(result.merged),
+        "merged": listed(result.merged),
         "groups": f"{len(sizes):,} groups of {each} records",
         "loss": f"{result.loss:.4f} %",
         "refined": "" if result.refined is None else str(result.refined),
@@ -63,14 +64,19 @@ def show_result(
         "rounded": _rounded(result),
         "unchanged": listed(others),
         "written": ", ".join(map(str, written)) or "nothing, because of --strict",
-        "repeat with": result.provenance.command() or "",
-        "in Python": result.provenance.python(),
+        "repeat with": _call(result.provenance.command() or ""),
+        "in Python": _call(result.provenance.python()),
     }
     _show(rows)
 
 
-SHOWN = 5  # columns of a group
+SHOWN = 5  # columns of a group, methods of a k
 STYLES = {"loss": "bold", "warning": "yellow"}
+
+
+def _call(text: str) -> str:
+    """A call that repeats the run, unless its many columns would fill the terminal."""
+    return text if len(text) <= 800 else "(long: --report and --json keep it)"
 
 
 def _show(rows: dict[str, str]) -> None:
@@ -103,7 +109,7 @@ def _rounded(result: Result) -> str:
     """What rounding did to the total that it changed most."""
     if not result.rounding:
         return ""
-    parts = [(abs(r.change / r.total) if r.total else 0.0, r) for r in result.rounding]
+    parts = [(abs(r.change) / r.size if r.size else 0.0, r) for r in result.rounding]
     most, worst = max(parts, key=lambda part: part[0])
     files = result.provenance.files
     places = "the decimals of the input"
@@ -146,14 +152,17 @@ def certified(bound: Bound | None) -> str:
     return f"no grouping loses less than {least:.4f} %, which is {bound.gap:.1f} % below this loss"
 
 
-def show_comparison(rows: Comparison) -> None:
-    """Print a comparison, the best of each k in bold."""
+def show_comparison(rows: Comparison, everything: bool = True) -> None:
+    """Print a comparison, the best of each k in bold; the best few, or everything."""
     names = ("k", "method", "loss %", "risk %", "groups", "largest", "seconds")
     table = Table(*names, box=box.SIMPLE)
     for column in table.columns:
         column.justify = "left" if column.header == "method" else "right"
-    before = None
+    before, shown = None, Counter[int]()
     for row in rows:
+        shown[row["k"]] += 1
+        if not everything and shown[row["k"]] > SHOWN:
+            continue
         if before not in (None, row["k"]):
             table.add_section()
         table.add_row(
@@ -163,10 +172,24 @@ def show_comparison(rows: Comparison) -> None:
         )  # fmt: skip
         before = row["k"]
     stdout().print(table)
+    more = sum(max(0, count - SHOWN) for count in shown.values())
+    if more and not everything:
+        stdout().print(f"{more} more are shown with --all")
     stdout().print(
         "loss: 100 SSE / SST; risk: share of records that an intruder with all the original data "
         "would identify"
     )
+
+
+def show_next(rows: Comparison, k: int, command: str) -> None:
+    """Print what the comparison comes to, and the command that comes next."""
+    for size in dict.fromkeys(row["k"] for row in rows):
+        best, *others = (row for row in rows if row["k"] == size)
+        text = f"k = {size}: {best['method']} loses least, {best['loss']:.3f} %"
+        if others:
+            text += f", against {others[0]['loss']:.3f} % of {others[0]['method']}"
+        stdout().print(text)
+    stdout().print(f"Next: {command}", style="bold", soft_wrap=True)
 
 
 def show_verdict(verdict: Verdict) -> None:

@@ -17,7 +17,7 @@ from rich.progress import (
 
 from .. import stopping
 
-Tell = Callable[..., None]  # with the fraction done, and while refining the loss
+Tell = Callable[..., None]  # with the fraction done, and the loss so far or what is running
 
 
 class Phases:
@@ -35,13 +35,22 @@ class Phases:
             return
         task = self._bar.add_task(what, total=None)
 
-        def tell(fraction: float, loss: float | None = None) -> None:
-            text = what if loss is None else f"{what}, loss {loss:.4f} %"
+        def tell(fraction: float, more: float | str | None = None) -> None:
+            text = what
+            if isinstance(more, str):
+                text = f"{what}: {more}"
+            elif more is not None:
+                text = f"{what}, loss {more:.4f} %"
             self._move(task, fraction, text)
 
         yield tell
         stopping.check()
         self._move(task, 1.0)
+
+    def say(self, sentence: str) -> None:
+        """Print a line above the bars; nothing where there is no terminal."""
+        if self._bar is not None:
+            self._bar.console.print(sentence)
 
     def close(self) -> None:
         """Take the bars off the terminal, before results are printed there."""

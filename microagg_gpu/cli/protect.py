@@ -28,27 +28,39 @@ from .parsing import method_options, rounding, split, variable_weights
 from .progress import Phases, phases
 from .writing import check_targets, readable, write_report
 
-EXAMPLES = """Examples:
-
-    `microagg protect companies.csv -k 5 --columns turnover,staff -o protected.csv`
-    protects two columns; the others, such as identifiers, are copied as they are.
-
-    `microagg protect companies.parquet -k 5 --columns turnover,staff --by region,size --weight w
-    --drop id --keep-integers -o out.parquet --report report.html` groups within strata, publishes
-    weighted means, leaves out the identifier and reports.
-
-    `microagg protect people.csv -k 3 --columns income --ordinal 'education=none<school<university'
-    --nominal branch --missing pattern -o out.csv` protects numbers and categories together.
-
-    `microagg protect companies.csv -k 5 --method best --option seconds=120 --bound -o out.csv`
-    searches for two minutes for the least loss and computes a lower bound on it;
-    `--refine 30` spends 30 seconds on the groups of any method.
-
-    `microagg protect companies.csv -k 3 --method vmdav --option gamma=0.5 -o out.csv
-    --plot groups.png` uses another method, with an option, and draws the groups.
-
-    `microagg protect survey/*.parquet -k 5 --columns turnover,staff -o protected/ --workers 4`
-    protects the records of many files together; with `--scheduler tcp://...` on many machines."""
+EXAMPLES = (
+    (
+        "Protect two columns; the others are copied as they are:",
+        "microagg protect companies.csv -k 5 --columns turnover,staff -o protected.csv",
+    ),
+    (
+        "Group within strata, publish weighted means and mean weights, leave out the "
+        "identifier, report:",
+        "microagg protect companies.parquet -k 5 --columns turnover,staff --by region,size "
+        "--weight w --average-weight --drop id -o protected.parquet --report report.html",
+    ),
+    (
+        "Protect numbers and categories together:",
+        "microagg protect people.csv -k 3 --columns income --ordinal "
+        "'education=none<school<university' --nominal branch --missing pattern -o "
+        "protected.csv",
+    ),
+    (
+        "Search for two minutes for the least loss, and compute a lower bound on it:",
+        "microagg protect companies.csv -k 5 --columns turnover,staff --method best --option "
+        "seconds=120 --bound -o protected.csv",
+    ),
+    (
+        "Use another method with an option, refine its groups for 30 seconds, draw them:",
+        "microagg protect companies.csv -k 3 --columns turnover,staff --method vmdav --option"
+        " gamma=0.5 --refine 30 -o protected.csv --plot groups.png",
+    ),
+    (
+        "Protect the records of many files together, on four processes (`--scheduler "
+        "tcp://...`: on many machines):",
+        "microagg protect survey/*.parquet -k 5 --columns turnover,staff -o protected/ --workers 4",
+    ),
+)
 
 
 def protect(
@@ -84,12 +96,15 @@ def protect(
     bound: options.Bound = False,
     group_column: options.GroupColumn = None,
     report: options.Report = None,
+    report_strata: options.ReportStrata = False,
     json_file: options.Json = None,
+    note: options.Note = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.png",
             help="Draw the groups. The picture shows the original records: do not publish it.",
+            rich_help_panel="Files",
         ),
     ] = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
@@ -129,7 +144,8 @@ def protect(
                     "--refine-steps": refine_steps, "--bound": bound, "--report": report,
                     "--json": json_file, "--plot": plot, "--delimiter": delimiter,
                     "--encoding": encoding, "--average-weight": average_weight or None,
-                    "--strict": strict or None,
+                    "--strict": strict or None, "--report-strata": report_strata or None,
+                    "--note": note,
                 }
             )  # fmt: skip
             if published_decimals == FORMAT.published_decimals:  # not known before all is read
@@ -142,7 +158,7 @@ def protect(
             )  # fmt: skip
             return
         source = one_file(sources)
-        targets = check_targets([source], [output, report, json_file, plot], force)
+        targets = check_targets([source], [output, report, json_file, plot, note], force)
         check_ending(output)
         if plot is not None:
             check_plot(plot, method)
@@ -156,6 +172,8 @@ def protect(
                 found = decimals_of(file, table, roles)
                 settings = replace(settings, **rounding(published_decimals, keep_integers, found))
         result = _protected(table, roles, settings, phase)
+        if result.refined is not None and result.refined.stopped is not None:
+            phase.say("refinement was stopped: it goes on with the best groups so far")
         least_loss = None
         if bound:
             with phase("computing the lower bound") as progress:
@@ -170,7 +188,7 @@ def protect(
             used = FilesUsed(
                 _name(source), _name(output), _name(report), _name(json_file), _name(plot), dropped,
                 group_column, certified(least_loss), delimiter, encoding, decimal, keep_metadata,
-                published_decimals, strict, verdict,
+                published_decimals, strict, verdict, _name(note), report_strata,
             )  # fmt: skip
             result = replace(result, provenance=replace(result.provenance, files=used))
             if strict and verdict.word != "PASS":
@@ -180,12 +198,16 @@ def protect(
             if plot is not None:
                 with phase(f"drawing {plot.name}"):
                     result.plot(files.add(plot))
-            if report is not None or json_file is not None:
-                with phase("trying other methods") as progress:
-                    alternatives = risk_map(table, result.provenance.roles, settings, progress)
+            if any(path is not None for path in (report, json_file, note)):
+                alternatives = []
+                if report is not None or json_file is not None:
+                    with phase("trying other methods") as progress:
+                        alternatives = risk_map(table, result.provenance.roles, settings, progress)
                 with phase("measuring utility and risk") as progress:
-                    content = result.report(alternatives=alternatives, progress=progress)
-                write_report(files, content, report, json_file)
+                    content = result.report(
+                        alternatives=alternatives, by_stratum=report_strata, progress=progress
+                    )
+                write_report(files, content, report, json_file, note)
         phase.close()
         show_result(result, others, telling, targets, least_loss)
 

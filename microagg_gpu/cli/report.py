@@ -19,12 +19,17 @@ from .parsing import split
 from .progress import phases
 from .writing import check_targets, readable, write_report
 
-EXAMPLES = """Examples:
-
-    `microagg report companies.csv protected.csv -o report.html`
-
-    `microagg report companies.csv protected.csv --columns turnover,staff --by region --key id
-    -o report.html --json report.json` matches the records of the files by their id."""
+EXAMPLES = (
+    (
+        "Compare the columns of numbers that differ:",
+        "microagg report companies.csv protected.csv -o report.html",
+    ),
+    (
+        "Name the columns and the strata, and match the records by their id:",
+        "microagg report companies.csv protected.csv --columns turnover,staff --by region "
+        "--key id -o report.html --json report.json",
+    ),
+)
 
 
 def report(
@@ -79,7 +84,9 @@ def report(
                     name: readable(text) for name, text in pair.provenance.items() if text
                 },
                 alternatives=alternatives, progress=progress,
-                verdict=count_k(after.table, pair.k, [[*pair.strata, *pair.names]]).as_dict(),
+                verdict=count_k(after.table, pair.k, [[*pair.strata, *pair.names]]).as_dict(
+                    pair.names
+                ),
             )  # fmt: skip
         with Outputs(force) as files:
             write_report(files, content, output, json_file)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..files.atomic import Outputs
 from ..files.formats import check_target
-from ..report import page
+from ..report import note, page
 
 
 def check_targets(sources: list[Path], targets: list[Path | None], force: bool) -> list[Path]:
@@ -24,9 +24,15 @@ def readable(name: str) -> str:
 
 
 def write_report(
-    files: Outputs, content: dict[str, Any], html: Path | None, json_file: Path | None
+    files: Outputs,
+    content: dict[str, Any],
+    html: Path | None,
+    json_file: Path | None,
+    public: Path | None = None,
 ) -> None:
-    """Write a report as a page and as JSON, as far as they are asked for."""
+    """Write a report as a page and as JSON, and the note for the public, as far as asked for."""
+    if public is not None:
+        write_text(files, note(content), public)
     if html is not None:
         write_text(files, page(content), html)
     if json_file is not None:

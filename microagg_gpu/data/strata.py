@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..errors import InputError, option, too_few_records, values_missing
+from ..errors import InputError, listed, option, too_few_records, values_missing
 from .columns import NOMINAL, Table, places_of
 
 
@@ -103,7 +103,7 @@ def _name(stratum: str, absent: list[str]) -> str:
 
 
 def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool) -> None:
-    listed = [f"{cells.names[c]} ({cells.sizes[c]})" for c in small]
+    names = [f"{cells.names[c]} ({cells.sizes[c]})" for c in small]
     what = "strata have" if strata else "patterns of missing values have"
     merge = (
         [option("small_strata", "merge"), ", which merges each with the nearest, or "]
@@ -111,7 +111,7 @@ def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool) -> None
         else []
     )
     raise InputError(
-        f"{len(small)} of {len(cells.names)} {what} fewer than k={k} records: {'; '.join(listed)}: "
+        f"{len(small)} of {len(cells.names)} {what} fewer than k={k} records: {listed(names)}: "
         "choose a smaller k, or ",
         *merge,
         option("small_strata", "suppress"),

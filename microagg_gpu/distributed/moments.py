@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.scaling import Scaling, refuse_large, rounded, scaling_from_sums, unscaled
-from ..errors import InputError, option, too_few_records, values_missing
+from ..errors import InputError, listed, option, too_few_records, values_missing
 from ..pipeline.problem import check_weights
 from ..settings import Settings
 from .worker import Description, Key, Layout
@@ -31,11 +31,10 @@ def published_cells(
     order = sorted(counts, key=lambda key: (tuple(map(str, key[0])), key[1]))
     small = [key for key in order if counts[key] < k]
     if small and small_strata == "error":
-        listed = "; ".join(f"{_name(key, layout)} ({counts[key]})" for key in small[:10])
-        more = f" and {len(small) - 10} more" if len(small) > 10 else ""
+        names = [f"{_name(key, layout)} ({counts[key]})" for key in small]
         raise InputError(
             f"{len(small)} of {len(order)} strata or patterns of missing values have fewer than "
-            f"k={k} records: {listed}{more}: choose a smaller k, or ",
+            f"k={k} records: {listed(names)}: choose a smaller k, or ",
             option("small_strata", "suppress"),
             ", which leaves out their records",
         )

@@ -151,7 +151,10 @@ def check_ending(target: Path) -> None:
 def check_target(target: Path, sources: Sequence[Path], force: bool) -> None:
     """Refuse a target that cannot or should not be written, before any work is done."""
     if any(os.path.realpath(target) == os.path.realpath(source) for source in sources):
-        raise InputError(f"{target} is named twice: give each file a name of its own")
+        raise InputError(
+            f"{target} is named twice, and an input or another output would be replaced: give each "
+            "file a name of its own"
+        )
     real = real_target(target)
     if target.is_dir():
         raise InputError(f"{target} is a directory: give the name of a file")

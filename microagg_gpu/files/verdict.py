@@ -77,9 +77,18 @@ class Verdict:
             f"with fewer than {self.k - 1:,} others{why}"
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """The verdict for JSON."""
-        return {"word": self.word, "sentence": str(self), **asdict(self)}
+    def as_dict(self, replaced: Sequence[str]) -> dict[str, Any]:
+        """The verdict for JSON, with the columns that are published unchanged.
+
+        Parameters
+        ----------
+        replaced : sequence of str
+            The columns with new values.
+        """
+        unchanged = [name for name in [*self.columns, *self.others] if name not in replaced]
+        return {
+            "word": self.word, "sentence": str(self), **asdict(self), "unchanged": unchanged,
+        }  # fmt: skip
 
 
 def count_k(table: pa.Table, k: int, views: Sequence[Sequence[str]]) -> Verdict:

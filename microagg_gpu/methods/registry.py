@@ -30,6 +30,8 @@ class Method:
         ``found_by`` if it has such parameters (see `options.Parameters`).
     paper : str
         Where it was published, and its name there.
+    good_for : str
+        When to choose it, in a few words.
     cost : str
         Time for n records of d variables, in the generic engine.
     sizes : str
@@ -46,10 +48,13 @@ class Method:
         The option that is a variable, given by name or position.
     inner : str, optional
         The option that names another method, whose options are taken too.
+    recommended : bool
+        One of the two that most users want.
     """
 
     function: Callable[..., Any]
     paper: str
+    good_for: str
     cost: str
     sizes: str
     univariate: bool = False
@@ -58,6 +63,7 @@ class Method:
     time: str | None = None
     variable: str | None = None
     inner: str | None = None
+    recommended: bool = False
 
     @property
     def takes(self) -> Parameters:
@@ -73,20 +79,39 @@ class Method:
         return (inner.takes.options if inner else {}) | known
 
 
+_1999 = "Mateo-Sanz and Domingo-Ferrer 1999"
+_2002 = "Domingo-Ferrer and Mateo-Sanz 2002"
+_2005 = "Laszlo and Mukherjee 2005"
 _RANKED = tuple({"projection": p} for p in ("fpc", "sz"))
 METHODS: dict[str, Method] = {
-    "fixed": Method(fixed, "2002 sec. 4, F", "n log n", "k..2k-1", univariate=True),
-    "optimal": Method(optimal, "Hansen-Mukherjee 2003", "n log n + kn", "k..2k-1", univariate=True),
+    "fixed": Method(
+        fixed,
+        f"{_2002}, F",
+        "one variable, in no time",
+        "n log n",
+        "k..2k-1",
+        univariate=True,
+    ),
+    "optimal": Method(
+        optimal,
+        "Hansen and Mukherjee 2003",
+        "one variable: the lowest loss there is",
+        "n log n + kn",
+        "k..2k-1",
+        univariate=True,
+    ),
     "genetic": Method(
         genetic,
-        "2002 sec. 4.2, A and M",
+        f"{_2002}, A and M",
+        "repeating the papers",
         "generations x population x n",
         "k..2k-1",
         variants=({"convergence": "average"}, {"convergence": "maximal"}),
     ),
     "projection": Method(
         projection,
-        "2002 sec. 5, PF and Pk-W",
+        f"{_2002}, PF and Pk-W",
+        "a quick look at very large files",
         "nd^2",
         "k..2k-1",
         variants=_RANKED,
@@ -94,38 +119,73 @@ METHODS: dict[str, Method] = {
         inner="inner",
     ),
     "individual": Method(
-        individual, "1999 sec. 1, FS_I and MWA_I", "d n log n", "k..2k-1", inner="inner"
+        individual,
+        f"{_1999}, FS_I and MWA_I",
+        "values, not records: high risk",
+        "d n log n",
+        "k..2k-1",
+        inner="inner",
     ),
     "kward": Method(
         kward,
-        "1999, 2002 Alg. 1, k-Ward",
+        f"{_1999}, k-Ward",
+        "groups of varying size",
         "n^2 d",
         "k..2k-1",
         variants=({"ranking": "md"}, {"ranking": "fpc"}, {"ranking": "sz"}),
         variable="variable",
     ),
-    "diameter": Method(diameter, "2002 Alg. 2 UF, 2005 D", "n^2 d", "k..2k-1"),
-    "centroid": Method(centroid, "2005 C", "n^2 d", "k..2k-1"),
+    "diameter": Method(diameter, f"{_2002}, UF", "repeating the papers", "n^2 d", "k..2k-1"),
+    "centroid": Method(centroid, f"{_2005}, C", "large files, low loss", "n^2 d", "k..2k-1"),
     "mst": Method(
         mst,
-        "2005 M, M-d, M-c",
+        f"{_2005}, M, M-d, M-c",
+        "records in clear clusters",
         "n^2 d",
         "k.. (split: k..2k-1)",
         variants=({}, {"split": "diameter"}, {"split": "centroid"}),
     ),
-    "mdav": Method(mdav, "Domingo-Ferrer and Torra 2005", "n^2 d / k", "k..2k-1"),
-    "vmdav": Method(vmdav, "2006 Alg. 1, V-MDAV", "n^2 d", "k..3k-2"),
-    "path": Method(path, "Domingo-Ferrer et al. 2006, MHM", "n^2 d", "k..2k-1"),
+    "mdav": Method(
+        mdav,
+        "Domingo-Ferrer and Torra 2005",
+        "most files: fast, low loss, well known",
+        "n^2 d / k",
+        "k..2k-1",
+        recommended=True,
+    ),
+    "vmdav": Method(
+        vmdav,
+        "Solanas and Martínez-Ballesté 2006",
+        "clusters of varying size",
+        "n^2 d",
+        "k..3k-2",
+    ),
+    "path": Method(
+        path,
+        "Domingo-Ferrer et al. 2006, MHM",
+        "a loss below that of mdav",
+        "n^2 d",
+        "k..2k-1",
+    ),
     "best": Method(
         best,
         "all of these, refined",
+        "the lowest loss, given time",
         "as given: seconds",
         "k..2k-1",
         variants=({"steps": 2000},),
         compared_up_to=0,
         time="seconds",
+        recommended=True,
     ),
-    "tsp": Method(tsp, "MF-TSP Alg. 1", "n^2 d + n^3", "k..2k-1", compared_up_to=1500),
+    "tsp": Method(
+        tsp,
+        "MF-TSP",
+        "a few hundred records",
+        "n^2 d + n^3",
+        "k..2k-1",
+        compared_up_to=1500,
+    ),
 }
 
 

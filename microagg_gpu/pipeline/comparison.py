@@ -1,6 +1,6 @@
 """compare(): methods on the same data, and what each loses and risks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,15 +14,28 @@ from ..engines import on_device
 from ..errors import InputError, shown
 from ..kernels.protocol import Progress
 from ..methods import METHODS
+from ..methods.common import take_records
 from ..settings import Roles, Settings
 from .grouping import check_method
 from .problem import Problem, prepare
 from .protection import protect
 from .provenance import named
+from .result import Result
 
 
 class Comparison(list):
-    """Rows: ``k``, ``method``, ``loss``, ``risk``, ``groups``, ``largest``, ``seconds``."""
+    """Rows: ``k``, ``method``, ``loss``, ``risk``, ``groups``, ``largest``, ``seconds``.
+
+    Attributes
+    ----------
+    best : dict
+        Of each k the method that lost least, and its options.
+    stopped : str
+        What Ctrl-C left out; empty if all was done.
+    """
+
+    best: dict[int, tuple[str, dict[str, Any]]]
+    stopped: str = ""
 
     def __str__(self) -> str:
         lines = [
@@ -41,48 +54,83 @@ def compare_methods(
     problems: list[Problem],
     settings: list[Settings],
     runs: list[tuple[str, dict[str, Any]]],
-    progress: Progress | None,
+    progress: Progress | None = None,
+    watch: Callable[[float, str], None] | None = None,
+    refine_best: int = 0,
 ) -> Comparison:
-    """Run each method on each problem.
+    """Run each method on each problem. Ctrl-C ends it with what is finished, if anything is.
 
     Parameters
     ----------
     problems, settings
         One of each for each k.
     runs : list of (method, options)
-    progress : callable, optional
+    progress, watch, refine_best
+        As in `compare`.
     """
-    rows: list[dict[str, Any]] = []
+    rows = Comparison()
+    rows.best = {}
+    refined = refine_best > 0 and not problems[0].table.mixed
+    total = len(problems) * (len(runs) + refined)
+    running = ""
 
     def part(fraction: float) -> None:
+        done = (len(rows) + fraction) / total
         if progress is not None:
-            progress((len(rows) + fraction) / (len(problems) * len(runs)))
+            progress(done)
+        if watch is not None:
+            watch(done, running)
 
-    for problem, given in zip(problems, settings, strict=True):
-        for method, options in runs:
-            with on_device(problem.points):
-                result = protect(
-                    problem, replace(given, method=method, options=options),
-                    lambda f: part(0.7 * f),
-                )  # fmt: skip
-            groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
-            rows.append(
-                {
-                    "k": problem.k,
-                    "method": named(method, options),
-                    "loss": result.loss,
-                    "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)).share,
-                    "groups": len(groups),
-                    "largest": int(groups.max()),
-                    "seconds": result.seconds,
-                }
-            )
-            part(0.0)
-    return Comparison(sorted(rows, key=lambda row: (row["k"], row["loss"])))
+    def add(name: str, result: Result) -> None:
+        groups = np.concatenate([result.sizes] if result.labels.ndim == 1 else result.sizes)
+        rows.append(
+            {
+                "k": result.k,
+                "method": name,
+                "loss": result.loss,
+                "risk": 100 * result.linkage(lambda f: part(0.7 + 0.3 * f)).share,
+                "groups": len(groups),
+                "largest": int(groups.max()),
+                "seconds": result.seconds,
+            }
+        )
+
+    try:
+        for problem, given in zip(problems, settings, strict=True):
+            best: Result | None = None
+            for method, options in runs:
+                running = f"{named(method, options)}, k={problem.k}"
+                part(0.0)
+                with on_device(problem.points):
+                    result = protect(
+                        problem, replace(given, method=method, options=options),
+                        lambda f: part(0.7 * f),
+                    )  # fmt: skip
+                add(named(method, options), result)
+                if best is None or result.loss < best.loss:
+                    best, rows.best[problem.k] = result, (method, options)
+            if refined and best is not None and best.labels.ndim == 1:
+                running = f"refining {named(best.method, best.options)}, k={problem.k}"
+                part(0.0)
+                with on_device(problem.points):
+                    result = protect(
+                        problem, replace(given, refine=None, refine_steps=refine_best),
+                        watch=lambda f, _: part(0.7 * f),
+                        groups=best.labels[problem.cells.kept],
+                    )  # fmt: skip
+                add(f"{named(best.method, best.options)}, refined", result)
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        rows.stopped = f"{running} and what comes after it, {total - len(rows)} of {total} runs"
+    rows.sort(key=lambda row: (row["k"], row["loss"]))
+    return rows
 
 
 MAP_RECORDS = 100_000
-"""Above it, the methods of a report's map would take minutes."""
+"""Above it, the methods of a report's map would take minutes: they run on a sample."""
+SAMPLE, BLOCK = 20_000, 1000
+"""The size of the sample, and how many records of a stratum are drawn together at most."""
 MAP_SIZES = 3, 5, 10
 """The k of a report's map, beside the one that was used."""
 
@@ -92,19 +140,27 @@ def risk_map(
 ) -> list[dict[str, Any]]:
     """Rows of `compare` for the quick methods, k = 3, 5, 10 and the given one.
 
+    Above 100,000 records a random sample is used, and the method of the settings runs on it too;
+    each row then has the size of the sample as "records".
+
     Returns
     -------
     list of dict
-        Empty for more than 100,000 records; without those k for which strata are too small.
+        Without those k for which strata are too small.
     """
     table = read(data, roles)
     n, p = table.values.shape
-    if n > MAP_RECORDS:
-        return []
     methods: list[Any] = ["mdav"]
     if not table.mixed:
         methods += ["vmdav", ("mst", {"split": "centroid"})]
         methods += ["optimal", "fixed"] if p == 1 else ["centroid", ("projection", {})]
+    sampled = n > MAP_RECORDS
+    runs = variants(methods, table)
+    own = settings.method, dict(settings.options)
+    add_own = sampled and own not in runs and METHODS[own[0]].compared_up_to >= SAMPLE
+    if sampled:
+        table = sample(table)
+        settings = replace(settings, small_strata="suppress")
     rows: list[dict[str, Any]] = []
     sizes = sorted({*MAP_SIZES, settings.k} - {1})
     for i, size in enumerate(sizes):
@@ -116,8 +172,36 @@ def risk_map(
         with suppress(InputError):
             given = replace(settings, k=size, refine=None, refine_steps=None)
             problem = prepare(table, given)
-            rows += compare_methods([problem], [given], variants(methods, table), part)
-    return rows
+            more = [own] if add_own and size == settings.k else []
+            rows += compare_methods([problem], [given], [*runs, *more], part)
+    return [{**row, "records": table.values.shape[0]} for row in rows] if sampled else rows
+
+
+def sample(table: Table) -> Table:
+    """About 20,000 random records of a table.
+
+    They are drawn in blocks of up to 1,000 records of one stratum, so that small strata come as a
+    whole: records that were drawn one by one would be fewer than k in each of many strata.
+    """
+    rng = np.random.default_rng(0)
+    n = table.values.shape[0]
+    strata = np.zeros(n, dtype=np.int64) if table.strata is None else table.strata
+    mixed = rng.permutation(n)
+    order = mixed[np.argsort(strata[mixed], kind="stable")]
+    first = np.flatnonzero(np.diff(strata[order], prepend=-1))
+    within = np.arange(n) - np.repeat(first, np.diff(first, append=n))
+    block = np.cumsum(within % BLOCK == 0) - 1
+    drawn = rng.permutation(block[-1] + 1)[block]  # blocks in random order, records with theirs
+    chosen = np.argsort(drawn, kind="stable")[:SAMPLE]
+    kept = np.sort(order[chosen])
+    return replace(
+        table,
+        values=take_records(table.values, kept),
+        strata=None if table.strata is None else table.strata[kept],
+        sampling=None if table.sampling is None else table.sampling[kept],
+        exact={j: integers[kept] for j, integers in table.exact.items()},
+        rebuild=lambda *_: None,  # nothing of it is published
+    )
 
 
 def variants(methods: str | Iterable[Any], table: Table) -> list[tuple[str, dict[str, Any]]]:

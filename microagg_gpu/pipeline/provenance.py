@@ -54,7 +54,7 @@ class FilesUsed:
     group_column : str, optional
     bound : str
         What a lower bound says, if one was computed.
-    delimiter, encoding, decimal, keep_metadata, decimals, strict
+    delimiter, encoding, decimal, keep_metadata, decimals, strict, note, report_strata
         As in the command.
     verdict : Verdict, optional
         As counted in the output.
@@ -75,6 +75,8 @@ class FilesUsed:
     decimals: str = FORMAT.published_decimals
     strict: bool = False
     verdict: Verdict | None = None
+    note: str = ""
+    report_strata: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,9 @@ class Provenance:
             "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
         ):  # fmt: skip
             if name in given:
-                parts += [f"--{name.replace('_', '-')}", f"{given[name]}"]
+                value = given[name]
+                text = f"{value:g}" if isinstance(value, float) else str(value)
+                parts += [f"--{name.replace('_', '-')}", text]
         parts += ["--bound"] if files.bound else []
         for name in ("group_column", "delimiter", "encoding"):
             if getattr(files, name) is not None:
@@ -173,7 +177,8 @@ class Provenance:
         parts += ["--keep-metadata"] if files.keep_metadata else []
         parts += ["--strict"] if files.strict else []
         parts += ["-o", files.output]
-        for name in ("report", "json", "plot"):
+        parts += ["--report-strata"] if files.report_strata else []
+        for name in ("report", "json", "plot", "note"):
             parts += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
         return shlex.join(parts)
 

@@ -201,12 +201,15 @@ class Rounding(NamedTuple):
         Before rounding.
     change : float
         By rounding.
+    size : float
+        The total of the absolute values before rounding, which is not near 0 if they are not.
     """
 
     name: str
     decimals: int
     total: float
     change: float
+    size: float
 
 
 @dataclass(frozen=True)
@@ -275,8 +278,10 @@ def _rounding(
     name: str, decimals: int, before: np.ndarray, after: np.ndarray, sampling: np.ndarray | None
 ) -> Rounding:
     weights = 1.0 if sampling is None else sampling
-    change = float(np.nansum(weights * (after - before)))
-    return Rounding(name, decimals, float(np.nansum(weights * before)), change)
+    total, change, size = (
+        float(np.nansum(weights * values)) for values in (before, after - before, np.abs(before))
+    )
+    return Rounding(name, decimals, total, change, size)
 
 
 def _average_weights(

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import measures
-from ..checks import as_list, callable_or_none, file_path, known_keywords, mapping
+from ..checks import (
+    as_list,
+    callable_or_none,
+    file_path,
+    known_keywords,
+    mapping,
+    true_or_false,
+)
 from ..data.columns import NOMINAL, NUMBER, ORDINAL
 from ..data.table import as_columns
 from ..errors import InputError
@@ -229,6 +236,7 @@ class Result:
         *,
         notes: dict[str, str] | None = None,
         alternatives: Sequence[dict[str, Any]] = (),
+        by_stratum: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """What the protection cost and what risk is left, as plain Python values for JSON.
@@ -239,6 +247,8 @@ class Result:
             More about what was done, such as the source of the data.
         alternatives : sequence of dict, optional
             Rows of `compare`, for the map of loss and risk.
+        by_stratum : bool
+            Add figures for each stratum.
         progress : callable, optional
             Called with the fraction done.
 
@@ -250,6 +260,7 @@ class Result:
         from ..report import describe
 
         callable_or_none("progress", progress)
+        by_stratum = true_or_false("by_stratum", by_stratum)
         notes = mapping("notes", notes)
         problem, table = self._problem, self._problem.table
         numbers = table.kinds == NUMBER
@@ -274,7 +285,11 @@ class Result:
                 for j, known in table.categories.items()
             ],
             provenance={**self.provenance.rows(), **notes},
-            verdict=self.verdict.as_dict(),
+            method=named(self.method, self.options) + (", refined" if self.refined else ""),
+            strata=np.array(table.strata_names)[table.strata[kept]]
+            if by_stratum and table.strata is not None
+            else None,
+            verdict=self.verdict.as_dict(self.replaced),
             rounding=[change._asdict() for change in self.rounding],
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
@@ -289,6 +304,7 @@ class Result:
         *,
         notes: dict[str, str] | None = None,
         alternatives: Sequence[dict[str, Any]] = (),
+        by_stratum: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write the report as one HTML file.
@@ -299,15 +315,35 @@ class Result:
         ----------
         path : str or Path
             The file, which is replaced if it is there.
-        notes, alternatives, progress
+        notes, alternatives, by_stratum, progress
             As for `report`.
         """
         from ..files.atomic import whole_file
         from ..report import page
 
         with whole_file(file_path("path", path), force=True) as temporary:
-            content = self.report(notes=notes, alternatives=alternatives, progress=progress)
+            content = self.report(
+                notes=notes, alternatives=alternatives, by_stratum=by_stratum, progress=progress
+            )
             temporary.write_text(page(content), encoding="utf-8", errors="replace")
+
+    @known_keywords
+    def save_note(self, path: str | Path) -> None:
+        """Write a note for the users of the published data, as one HTML file.
+
+        It says what was done and how much means, spread and correlations changed. It says nothing
+        about single records, and can be published with the data.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which is replaced if it is there.
+        """
+        from ..files.atomic import whole_file
+        from ..report import note
+
+        with whole_file(file_path("path", path), force=True) as temporary:
+            temporary.write_text(note(self.report()), encoding="utf-8", errors="replace")
 
     @known_keywords
     def plot(self, path: str | Path) -> None:

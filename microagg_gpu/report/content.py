@@ -4,11 +4,13 @@ All shares are percentages, like the loss.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import __version__
 from ..checks import (
     as_floats,
     as_list,
@@ -17,6 +19,7 @@ from ..checks import (
     known_keywords,
     mapping,
     number,
+    plain_text,
     whole_number,
 )
 from ..data.labels import numbered
@@ -27,7 +30,7 @@ from ..measures.groups import oversized
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.spread import standard_scale
 from ..measures.utility import as_pair, il1s, sums_of_squares
-from .variables import densities, structure, variables
+from .variables import densities, figures_by_stratum, structure, variables
 from .wording import summary
 
 SHOWN_CATEGORIES = 12
@@ -48,6 +51,8 @@ def describe(
     categories: Sequence[dict[str, Any]] | None = None,
     provenance: dict[str, Any] | None = None,
     alternatives: Sequence[dict[str, Any]] | None = None,
+    method: str | None = None,
+    strata: ArrayLike | None = None,
     loss: float | None = None,
     link: Linkage | None = None,
     verdict: Mapping[str, Any] | None = None,
@@ -82,21 +87,27 @@ def describe(
         Provenance: what was done and with which settings, shown unchanged and in this order.
     alternatives : sequence of dict, optional
         Other runs for the risk-utility map: "method", "k", "loss" and "risk" (the linkage), both
-        in percent, and "seconds".
+        in percent, "seconds", and "records" if they used a sample of so many.
+    method : str, optional
+        The method of this run, for the risk-utility map.
+    strata : array_like of n texts, optional
+        The name of each record's stratum; the content then has figures for each ("by_stratum").
     loss, link : float, Linkage, optional
         Loss and linkage of numeric and categorical variables together, if there are categories.
         The default is those of the numeric variables.
     verdict : dict, optional
         Whether k holds over all published columns, as `Verdict.as_dict` says it.
     rounding : sequence of dict, optional
-        What rounding did to totals: "name", "decimals", "total" and "change".
+        What rounding did to totals, as `Result.rounding` says it.
     progress : callable, optional
         Called with the fraction done.
 
     Returns
     -------
     dict
-        Dicts, lists, texts and numbers only; None for values that are not defined.
+        Dicts, lists, texts and numbers only; None for values that are not defined. "risk" has
+        the same figures of the records "before" and "after": "linkage", "smallest" (the fewest
+        records with equal values), and the shares that are "unique" and "below_k".
     """
     before, after = as_pair(original, protected)
     n, p = before.shape
@@ -114,9 +125,14 @@ def describe(
         _checked(category) for category in as_list(() if categories is None else categories)
     ]
     compared = [_category(n, **category) for category in categories]
+    ordinal = [
+        category["before"]
+        for category, checked in zip(categories, compared, strict=True)
+        if checked["kind"] == "ordinal"
+    ]
     published = [np.asarray(category["after"], dtype=str) for category in categories]
-    strata = with_patterns(before, cells)
-    groups = _groups(after, strata, published, labels)
+    seen = with_patterns(before, cells)
+    groups = _groups(after, seen, published, labels)
     sizes = [numbered(part[part >= 0])[1] for part in np.atleast_2d(groups.T) if (part >= 0).any()]
     if not sizes:
         raise InputError("labels are all negative: no record is in a group.")
@@ -130,9 +146,18 @@ def describe(
     if loss is None:
         loss = 100 * sse / sst if sst > 0 else 0.0
     weight = None if sampling_weight is None else _weight(sampling_weight, n)
-    rows = variables(before, after, names, strata=strata, sums=sums, weight=weight)
+    rows = variables(before, after, names, strata=seen, sums=sums, weight=weight)
+    by_stratum = None
+    if strata is not None:
+        by_stratum = figures_by_stratum(
+            before, after, names, strata=_strata(strata, n), seen=seen, groups=groups, scale=unit,
+            weight=weight, linked=not categories,
+        )  # fmt: skip
     content = {
         "verdict": None if verdict is None else mapping("verdict", verdict),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "version": __version__,
+        "method": None if method is None else plain_text("method", method),
         "records": n,
         "variables": p,
         "k": k,
@@ -140,8 +165,9 @@ def describe(
         "smallest": all_sizes.min(),
         "largest": all_sizes.max(),
         "individual": groups.ndim == 2,
-        "cells": strata.max() + 1,
+        "cells": seen.max() + 1,
         "missing": np.count_nonzero(np.isnan(before)),
+        "weight": None if weight is None else weight.sum(),
         "loss": loss,
         "sse": sse,
         "ssa": sums.ssa.sum(),
@@ -154,6 +180,14 @@ def describe(
                 name: _mean(row["risk"][name] for row in rows)
                 for name in ("ranks", "near", "inside", "narrow")
             },
+            "before": {
+                "linkage": _linked(before, seen, ordinal) if link else None,
+                **_alike(before, seen, [category["before"] for category in categories], k),
+            },
+            "after": {
+                "linkage": 100 * link.share if link else None,
+                **_alike(after, seen, [category["after"] for category in categories], k),
+            },
         },
         "oversized": oversized(np.repeat(np.arange(len(all_sizes)), all_sizes), k)._asdict()
         if k
@@ -163,6 +197,7 @@ def describe(
         "densities": densities(before, after, names, sums.sse),
         "group_sizes": _sizes(all_sizes),
         "categories": compared,
+        "by_stratum": by_stratum,
         "provenance": {str(key): _text(value) for key, value in provenance.items()},
         "rounding": [mapping("rounding", change) for change in as_list(rounding)],
         "alternatives": alternatives,
@@ -187,13 +222,48 @@ def _weight(given: ArrayLike, n: int) -> np.ndarray:
     return weight
 
 
+def _strata(given: ArrayLike, n: int) -> np.ndarray:
+    try:
+        names = np.asarray(given, dtype=str)
+    except (TypeError, ValueError, RuntimeError):
+        names = np.empty(0, dtype=str)
+    if names.shape != (n,):
+        raise InputError(f"strata must be {n} texts, one for each record.")
+    return names
+
+
+def _codes(texts: Iterable[ArrayLike]) -> list[np.ndarray]:
+    return [np.unique(np.asarray(part, dtype=str), return_inverse=True)[1] for part in texts]
+
+
+def _alike(
+    data: np.ndarray, seen: np.ndarray, texts: list[ArrayLike], k: int | None
+) -> dict[str, Any]:
+    """How many records share all their values: the fewest, and shares of unique ones and below k.
+
+    Values are those of the variables, the strata, and which values are missing.
+    """
+    number = distinct_rows(np.column_stack([seen, *_codes(texts), data]))[1]
+    alike = np.bincount(number)[number]
+    return {
+        "smallest": alike.min(),
+        "unique": 100 * np.mean(alike == 1),
+        "below_k": None if k is None else 100 * np.mean(alike < k),
+    }
+
+
+def _linked(before: np.ndarray, seen: np.ndarray, ordinal: list[ArrayLike]) -> float:
+    """The linkage of the original records to themselves: each finds its equals, and guesses."""
+    first, _ = distinct_rows(np.column_stack([seen, *_codes(ordinal), before]))
+    return 100 * len(first) / len(seen)
+
+
 def _groups(
     after: np.ndarray, strata: np.ndarray, published: list[np.ndarray], labels: ArrayLike | None
 ) -> np.ndarray:
     """The given labels, or else a number for each distinct published record of a stratum."""
     if labels is None:
-        codes = [np.unique(texts, return_inverse=True)[1] for texts in published]
-        return distinct_rows(np.column_stack([strata, *codes, after]))[1]
+        return distinct_rows(np.column_stack([strata, *_codes(published), after]))[1]
     groups = as_labels(labels)
     if groups.shape not in (after.shape[:1], after.shape):
         raise InputError(

@@ -7,10 +7,12 @@ from ..checks import known_keywords
 from ..errors import InputError, shown
 from . import sections
 from .style import STYLE
-from .wording import WARNING, count, percent
+from .tables import Html, long_text
+from .wording import WARNING, count, percent, unchanged
 
 _KEYS = (
-    "summary", "records", "variables", "k", "groups", "smallest", "individual", "cells", "missing",
+    "summary", "date", "version", "method", "by_stratum", "records", "variables", "k",
+    "groups", "smallest", "individual", "cells", "missing",
     "loss", "sse", "ssa", "sst", "il1s", "risk", "oversized", "by_variable", "densities",
     "group_sizes", "categories", "provenance", "alternatives", "correlations",
 )  # fmt: skip
@@ -30,45 +32,114 @@ def page(content: dict[str, Any]) -> str:
     str
         A complete document. All texts of the content are escaped.
     """
-    if not isinstance(content, dict) or not set(_KEYS) <= set(content):
-        raise InputError(f"content={shown(content)} is not a result of describe()")
+    check_content(content)
     parts = [
         ("done", "What was done", sections.done(content)),
+        ("risk", "Risk before and after", sections.risk(content)),
         ("utility", "Utility", sections.utility(content)),
         ("variables", "Variables", sections.variables(content)),
         ("correlations", "Correlations", sections.correlations(content)),
         ("groups", "Groups", sections.groups(content)),
-        ("risk", "Risk", sections.risk(content)),
         ("alternatives", "Alternatives", sections.alternatives(content)),
         ("reading", "How to read this", sections.reading()),
     ]
+    if content["by_stratum"]:
+        parts.insert(-2, ("strata", "Strata", sections.by_stratum(content)))
     links = "".join(f'<a href="#{key}">{title}</a>' for key, title, _ in parts)
     body = "".join(
         f'<section id="{key}"><h2>{title}</h2>{text}</section>' for key, title, text in parts
     )
     sentences = "".join(f"<li>{escape(text)}</li>" for text in content["summary"])
-    variables = content["variables"] + len(content["categories"])
-    size = f"{count(content['records'], 'record')}, {count(variables, 'variable')}"
-    if content["k"]:
-        size += f", k\N{THIN SPACE}=\N{THIN SPACE}{content['k']}"
+    header = (
+        f'<h1>Microaggregation report</h1><p class="lead">{lead(content)}</p>'
+        f'{_verdict(content)}<p class="warn">{WARNING}</p>'
+        f'<nav aria-label="Sections">{links}</nav>'
+    )
+    return document(
+        "Microaggregation report",
+        header,
+        f'{_keys(content)}<ul class="summary">{sentences}</ul>{body}',
+        f"<p>{WARNING}</p><p>Created by microagg-gpu {escape(content['version'])}.</p>",
+    )
+
+
+def check_content(content: Any) -> None:
+    """Refuse what `describe` did not return."""
+    if not isinstance(content, dict) or not set(_KEYS) <= set(content):
+        raise InputError(f"content={shown(content)} is not a result of describe()")
+
+
+def document(title: str, header: str, main: str, footer: str, *, public: bool = False) -> str:
+    """A complete page; on paper its title stands below each page, with the page number."""
+    robots = "" if public else '<meta name="robots" content="noindex">'
+    below = title if public else f"{title}. Do not publish it."
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="robots" content="noindex"><title>Microaggregation report</title>'
-        f"<style>{STYLE}</style></head><body>"
-        f'<header><div><h1>Microaggregation report</h1><p class="lead">{size}</p>'
-        f'<p class="warn">{WARNING}</p>'
-        f'<nav aria-label="Sections">{links}</nav></div></header>'
-        f'<main>{_keys(content)}<ul class="summary">{sentences}</ul>{body}</main>'
-        f"<footer><div><p>{WARNING}</p><p>Created by microagg_gpu.</p></div></footer>"
-        "</body></html>\n"
+        f"{robots}<title>{title}</title>"
+        f'<style>{STYLE}@page {{ @bottom-left {{ content: "{below}"; }} }}</style></head><body>'
+        f"<header><div>{header}</div></header><main>{main}</main>"
+        f"<footer><div>{footer}</div></footer></body></html>\n"
     )
+
+
+def lead(content: dict[str, Any]) -> str:
+    """Size, k, method and date of a run, in a line below the title."""
+    variables = content["variables"] + len(content["categories"])
+    parts = [count(content["records"], "record"), count(variables, "variable")]
+    if content["k"]:
+        parts.append(f"k\N{THIN SPACE}=\N{THIN SPACE}{content['k']}")
+    if content["method"]:
+        parts.append(f"method {escape(content['method'])}")
+    return f"{', '.join(parts)}. {content['date']}, microagg-gpu {content['version']}"
+
+
+_KINDS = {"PASS": "pass", "PARTLY": "partly", "FAIL": "fail"}
+
+
+def _verdict(content: dict[str, Any]) -> str:
+    """Whether k holds in what is published: a word, a sentence, and what was counted."""
+    verdict = content.get("verdict")
+    if verdict is None:
+        word = "NOT COUNTED"
+        sentence = (
+            "This report covers the protected variables only. Count k over all columns of the "
+            "published file with microagg check."
+        )
+        lists: dict[str, list[str]] = {}
+    else:
+        word = verdict["word"]
+        sentence = verdict["sentence"].removeprefix(f"{word}: ").rstrip(".") + "."
+        if not sentence.startswith("k "):
+            sentence = sentence[0].upper() + sentence[1:]
+        counted, others = verdict["columns"], unchanged(content)
+        each = "k holds for each of" if verdict.get("each") else "k holds for"
+        lists = {each: counted} if word == "PARTLY" else {}
+        if word == "PASS":
+            lists["Counted"] = [*counted, *(name for name in others if name not in counted)]
+        lists["Published unchanged"] = others
+    columns = "".join(
+        f"<div><dt>{title}</dt><dd>{_listed(names)}</dd></div>"
+        for title, names in lists.items()
+        if names
+    )
+    return (
+        f'<div class="verdict {_KINDS.get(word, "uncounted")}" role="note" aria-label="Verdict">'
+        f"<strong>{escape(word)}</strong><div><p>{escape(sentence)}</p>"
+        f"{columns and f'<dl>{columns}</dl>'}</div></div>"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    text = long_text(", ".join(names))
+    return text if isinstance(text, Html) else escape(text)
 
 
 def _keys(content: dict[str, Any]) -> str:
     risk, k = content["risk"], content["k"]
     unit = "values" if content["individual"] else "records"
     size = f"the smallest has {content['smallest']:,} {unit}"
+    before = risk["before"]["linkage"]
     keys = [
         (
             "Information loss",
@@ -83,7 +154,7 @@ def _keys(content: dict[str, Any]) -> str:
         (
             "Linkage risk",
             percent(risk["linkage"]),
-            f"of records would be identified; the maximum is {percent(risk['linkage_at_most'])}",
+            f"of records would be identified; before, {percent(before)}; lower is safer",
         ),
         (
             "Interval disclosure",

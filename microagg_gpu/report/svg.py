@@ -5,9 +5,10 @@ from html import escape
 from math import ceil, floor, log10
 from typing import Any
 
-from .wording import fixed, minus, number, percent
+from .wording import Label, fixed, minus, number, percent
 
 WIDE = 440
+LARGE = 15  # variables that fit a small heat map
 
 
 def densities(row: dict[str, Any]) -> str:
@@ -41,24 +42,32 @@ def densities(row: dict[str, Any]) -> str:
         body.append(_line(x(tick), floor_line, x(tick), floor_line + 4))
         body.append(_text(x(tick), floor_line + 16, short(tick), "middle"))
     scale = "value (logarithmic scale)" if logarithmic else "value"
+    scale += f", middle {row['middle']}\N{NO-BREAK SPACE}%" if row["middle"] < 99 else ""
     body.append(_text((left + width - right) / 2, height - 6, scale, "middle", "label"))
     body.append(_upright(14, (top + height - bottom) / 2, "density"))
     title = f"Density of {row['name']} before and after protection"
     return _svg(width, height, title, body)
 
 
-def heat_map(title: str, names: Sequence[str], values: Sequence[Sequence[Any]], top: float) -> str:
+def is_large(variables: int) -> bool:
+    """Whether a heat map of so many variables needs more room."""
+    return variables > LARGE
+
+
+def heat_map(
+    title: str, names: Sequence[Label], values: Sequence[Sequence[Any]], top: float
+) -> str:
     """A matrix of values from -top to top. Rows have names, columns have the numbers of rows."""
     p = len(names)
-    labels, width = 138, 360
+    labels, width = (206, 560) if is_large(p) else (138, 360)
     side = (width - labels - 6) / max(p, 4)
     font = max(6.0, min(11.0, 0.9 * side))
     upper = font + 8
     body = []
     for i, name in enumerate(names):
         middle = upper + (i + 0.5) * side + font / 3
-        label = _text(labels - 6, middle, f"{_cut(name, 19)} {i + 1}", "end", size=font, full=name)
-        body.append(label)
+        label = f"{_cut(name, int((labels - 24) / (0.64 * font)))} {i + 1}"
+        body.append(_text(labels - 6, middle, label, "end", size=font, full=name.full))
         body.append(
             _text(
                 labels + (i + 0.5) * side,
@@ -70,7 +79,7 @@ def heat_map(title: str, names: Sequence[str], values: Sequence[Sequence[Any]], 
         )
         for j, value in enumerate(values[i]):
             left = labels + j * side
-            tip = f"{name} and {names[j]}: {fixed(value, 3)}" if p <= 15 else None
+            tip = None if is_large(p) else f"{name} and {names[j]}: {fixed(value, 3)}"
             body.append(_square(left, upper + i * side, side, value, top, tip))
             if p <= 7 and value is not None:
                 strong = " strong" if abs(value) > 0.55 * top else ""
@@ -90,9 +99,11 @@ def heat_map(title: str, names: Sequence[str], values: Sequence[Sequence[Any]], 
     return _svg(width, bottom + 26, title, body)
 
 
-def bars(title: str, axis: str, rows: Sequence[tuple[str, float]]) -> str:
+def bars(title: str, axis: str, rows: Sequence[tuple[Label, float]]) -> str:
     """Horizontal bars of percentages, with names on the left."""
-    labels, right, high, top = 136, 52, 22, 4
+    right, high, top = 52, 22, 4
+    longest = max((len(name) for name, _ in rows), default=0)
+    labels = min(max(136, 7 * longest + 12), 216)
     height = top + high * len(rows) + 42
     most = max((value for _, value in rows), default=0.0)
     ticks = _ticks(0.0, most or 1.0, 4)
@@ -108,10 +119,12 @@ def bars(title: str, axis: str, rows: Sequence[tuple[str, float]]) -> str:
         body.append(_text(x(tick), base + 15, number(tick), "middle"))
     for i, (name, value) in enumerate(rows):
         y = top + i * high
-        body.append(_text(labels - 8, y + 15, _cut(name, 20), "end", full=name))
+        body.append(
+            _text(labels - 8, y + 15, _cut(name, (labels - 10) // 7), "end", full=name.full)
+        )
         body.append(
             f'<rect class="bar" x="{labels}" y="{y + 4}" width="{max(x(value) - labels, 1):.1f}" '
-            f'height="{high - 8}"><title>{escape(name)}: {percent(value)}</title></rect>'
+            f'height="{high - 8}"><title>{escape(name.full)}: {percent(value)}</title></rect>'
         )
         body.append(_text(x(value) + 6, y + 15, percent(value), "start", "value"))
     body.append(_text((labels + WIDE - right) / 2, height - 6, axis, "middle", "label"))
@@ -132,7 +145,7 @@ def histogram(title: str, rows: Sequence[dict[str, int]], axes: tuple[str, str])
     body = []
     for tick in ticks:
         body.append(_line(left, y(tick), end, y(tick), "grid"))
-        body.append(_text(left - 8, y(tick) + 4, f"{int(tick):,}", "end"))
+        body.append(_text(left - 8, y(tick) + 4, short(tick), "end"))
     every = ceil(len(rows) / 10)
     for i, row in enumerate(rows):
         low, high, groups = row["from"], row["to"], row["groups"]
@@ -154,11 +167,11 @@ def histogram(title: str, rows: Sequence[dict[str, int]], axes: tuple[str, str])
     return _svg(WIDE, height, title, body)
 
 
-def risk_map(rows: Sequence[dict[str, Any]], chosen: dict[str, Any]) -> str:
-    """Loss against risk of several runs, labelled where there is room, this run always."""
+def risk_map(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]]) -> str:
+    """Loss against risk of several runs; the chosen ones have a ring and are always labelled."""
     width, height, left, right, top, bottom = 680, 430, 52, 16, 14, 46
     points = [row for row in rows if row["loss"] is not None and row["risk"] is not None]
-    everything = [chosen, *points]
+    everything = [*chosen, *points]
     x_ticks, y_ticks = (
         _ticks(0.0, 1.02 * max(row[name] for row in everything) or 1.0, about, beyond=True)
         for name, about in (("loss", 7), ("risk", 6))
@@ -181,16 +194,18 @@ def risk_map(rows: Sequence[dict[str, Any]], chosen: dict[str, Any]) -> str:
         body.append(_line(left, y(tick), width - right, y(tick), "grid"))
         body.append(_text(left - 8, y(tick) + 4, number(tick), "end"))
     sizes = sorted({row["k"] for row in points})
-    taken = [(x(r["loss"]) - 6, y(r["risk"]) - 6, 12.0, 12.0) for r in everything]
+    taken = [(x(r["loss"]) - 6, y(r["risk"]) - 6, 12.0, 12.0) for r in points]
+    taken += [(x(r["loss"]) - 10, y(r["risk"]) - 10, 20.0, 20.0) for r in chosen]
     for row in points:
         tip = f"{row['method']}, k={row['k']}: loss {percent(row['loss'])}, "
         mark = _mark(x(row["loss"]), y(row["risk"]), sizes.index(row["k"]))
         body.append(f"<g>{mark}<title>{escape(tip)}risk {percent(row['risk'])}</title></g>")
-    at = x(chosen["loss"]), y(chosen["risk"])
-    body.append(f'<circle class="chosen-ring" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="9"/>')
-    body.append(f'<circle class="chosen" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4.5"/>')
     frame = (left, top, width - right, height - bottom)
-    body.append(_label(*at, "this run", taken, frame, "chosen-label", True))
+    for row in chosen:
+        at = x(row["loss"]), y(row["risk"])
+        body.append(f'<circle class="chosen-ring" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="9"/>')
+        body.append(f'<circle class="chosen" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4.5"/>')
+        body.append(_label(*at, row["method"], taken, frame, "chosen-label", True))
     for row in points:
         body.append(_label(x(row["loss"]), y(row["risk"]), row["method"], taken, frame, "point"))
     body.append(_line(left, height - bottom, width - right, height - bottom))
@@ -284,6 +299,9 @@ def _mark(x: float, y: float, index: int) -> str:
     return f'<polygon class="{kind}" points="{points}"/>'
 
 
+_SIDES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
+
+
 def _label(
     x: float,
     y: float,
@@ -293,21 +311,38 @@ def _label(
     kind: str,
     always: bool = False,
 ) -> str:
-    """A text beside a point if there is free space for it, else nothing."""
-    wide, high = 6.2 * len(text) + 4, 12.0
-    gap = 14 if always else 9
-    across = x - wide / 2
-    places = [(x + gap, y - 6), (x - gap - wide, y - 6), (across, y - gap - 11), (across, y + gap)]
-    for left, upper in places:
-        fits = frame[0] <= left and left + wide <= frame[2] and frame[1] <= upper
-        fits = fits and upper + high <= frame[3]
-        if fits and not any(
-            left < a + c and a < left + wide and upper < b + d and b < upper + high
-            for a, b, c, d in taken
-        ):
-            taken.append((left, upper, wide, high))
-            return _text(left + 2, upper + 10, text, "start", kind)
-    return _text(x + 12, y + 4, text, "start", kind) if always else ""
+    """A text beside a point, or farther away at the end of a line, where there is free space."""
+    wide, high = (8 if always else 6.7) * len(text) + 4, 13.0
+    reach = 10 if always else 6  # of the mark itself
+    others = [box for box in taken if box != (x - reach, y - reach, 2.0 * reach, 2.0 * reach)]
+    for gap in (9, 20, 34, 50, 70, 95):
+        for across, down in _SIDES:
+            far = (gap + reach - 6) * (0.75 if across and down else 1)
+            left = x + across * far - wide * (1 - across) / 2
+            upper = y + down * far - high * (1 - down) / 2
+            fits = frame[0] <= left and left + wide <= frame[2] and frame[1] <= upper
+            fits = fits and upper + high <= frame[3]
+            # The line to a label far away covers small boxes, which are kept free like labels.
+            end = min(max(x, left), left + wide), min(max(y, upper), upper + high)
+            shares = [i / gap for i in range(6, gap, 3)] if gap > 9 else []
+            line = [(x + (end[0] - x) * s - 1, y + (end[1] - y) * s - 1, 2.0, 2.0) for s in shares]
+            boxes = [(left, upper, wide, high), *line]
+            if fits and not any(_overlap(box, other) for box in boxes for other in others):
+                taken.extend(boxes)
+                anchor = {1: "start", 0: "middle", -1: "end"}[across]
+                label = _text(left + wide * (1 - across) / 2, upper + 10.5, text, anchor, kind)
+                return (_line(x, y, *end, "leader") if line else "") + label
+    if not always:
+        return ""  # the table and the tip have its name
+    return _text(min(x + 12, frame[2] - wide), y + 4, text, "start", kind)
+
+
+def _overlap(
+    one: tuple[float, float, float, float], other: tuple[float, float, float, float]
+) -> bool:
+    """Whether two boxes (left, top, width, height) have a point in common."""
+    (a, b, c, d), (e, f, g, h) = one, other
+    return a < e + g and e < a + c and b < f + h and f < b + d
 
 
 def _cut(text: str, length: int) -> str:

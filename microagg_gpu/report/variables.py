@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ..measures.risk import interval_disclosure, range_inference
+from ..measures.risk import interval_disclosure, range_inference, record_linkage
 from ..measures.spread import deviations, means, varies
 from ..measures.structure import first_component, mean_weight_change, weight_changes
-from ..measures.utility import Sums, correlations, il1s
+from ..measures.utility import Sums, correlations, il1s, sums_of_squares
 
 PERCENTS = (1, 5, 25, 50, 75, 95, 99)
 DRAWN = 12  # densities are shown for at most this many variables
@@ -52,24 +52,78 @@ def variables(
 
 
 def _moments(data: np.ndarray, weight: np.ndarray | None) -> list[dict[str, Any]]:
-    mean, spread = means(data), deviations(data)
-    rows: list[dict[str, Any]] = []
-    for j, column in enumerate(data.T):
+    rows = _means(data, weight)
+    for row, column in zip(rows, data.T, strict=True):
         observed = column[~np.isnan(column)]
         points = (
             np.percentile(observed, PERCENTS) if len(observed) else np.full(len(PERCENTS), np.nan)
         )
-        rows.append(
-            {
-                "mean": mean[j],
-                "std": spread[j],
-                "quantiles": {str(q): x for q, x in zip(PERCENTS, points, strict=True)},
-            }
-        )
+        row["quantiles"] = {str(q): x for q, x in zip(PERCENTS, points, strict=True)}
+    return rows
+
+
+def _means(data: np.ndarray, weight: np.ndarray | None) -> list[dict[str, Any]]:
+    mean, spread = means(data), deviations(data)
+    rows: list[dict[str, Any]] = [{"mean": mean[j], "std": spread[j]} for j in range(data.shape[1])]
     if weight is not None:
         mean, spread = means(data, weight), deviations(data, weight)
         for j, row in enumerate(rows):
             row |= {"weighted_mean": mean[j], "weighted_std": spread[j]}
+    return rows
+
+
+def figures_by_stratum(
+    before: np.ndarray,
+    after: np.ndarray,
+    names: list[str],
+    *,
+    strata: np.ndarray,
+    seen: np.ndarray,
+    groups: np.ndarray,
+    scale: np.ndarray,
+    weight: np.ndarray | None,
+    linked: bool,
+) -> list[dict[str, Any]]:
+    """One row for each stratum: its records, groups, loss and linkage, and its variables.
+
+    The loss of a stratum is relative to the variation within it.
+    """
+    known, number = np.unique(strata, return_inverse=True)
+    order = np.argsort(number, kind="stable")
+    total = float(sums_of_squares(before, after, scale).sse.sum())
+    rows = []
+    for name, records in zip(
+        known, np.split(order, np.flatnonzero(np.diff(number[order])) + 1), strict=True
+    ):
+        old, new = before[records], after[records]
+        own = None if weight is None else weight[records]
+        sums = sums_of_squares(old, new, scale)
+        sse, sst = float(sums.sse.sum()), float(sums.sst.sum())
+        inside = groups[records] if groups.ndim == 1 else np.empty(0, dtype=np.int64)
+        sizes = np.unique(inside[inside >= 0], return_counts=True)[1]
+        moments = [_means(data, own) for data in (old, new)]
+        rows.append(
+            {
+                "name": name,
+                "records": len(records),
+                "groups": len(sizes) or None,
+                "smallest": sizes.min() if len(sizes) else None,
+                "loss": 100 * sse / sst if sst > 0 else np.nan,
+                "share_of_loss": 100 * sse / total if total > 0 else 0.0,
+                "linkage": 100 * record_linkage(old, new, seen[records], scale=scale).share
+                if names and linked
+                else None,
+                "by_variable": [
+                    {
+                        "name": names[j],
+                        "observed": np.count_nonzero(~np.isnan(old[:, j])),
+                        "before": moments[0][j],
+                        "after": moments[1][j],
+                    }
+                    for j in range(len(names))
+                ],
+            }
+        )
     return rows
 
 
@@ -146,13 +200,30 @@ def densities(
     return rows
 
 
+def _skewed(x: np.ndarray) -> bool:
+    """Whether amounts above 0 are easier to see in logarithms: their upper half is far wider."""
+    low, middle, high = np.percentile(x, [5, 50, 95])
+    return bool(high - middle > 2 * (middle - low) and high > 5 * low)
+
+
 def _density(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Gaussian kernel densities of x and y over 99 percent of x, in logarithms if x is skewed."""
-    low, middle, high = np.percentile(x, [0.5, 50, 99.5])
-    logarithmic = min(x.min(), y.min()) > 0 and high > 20 * middle
+    """Gaussian kernel densities of x and y over the middle of x, in logarithms if x is skewed.
+
+    In logarithms zeros are counted, not drawn: the area below a curve is the share of the others.
+    """
+    counts = len(x), len(y)
+    positive = x[x > 0]
+    logarithmic = min(x.min(), y.min()) >= 0 and 10 * len(positive) >= len(x) and _skewed(positive)
+    zeros = None
     if logarithmic:
-        x, y = np.log10(x), np.log10(y)
-        low, high = np.percentile(x, [0.5, 99.5])
+        if len(positive) < len(x) or (y == 0).any():
+            zeros = {"before": 100 * np.mean(x == 0), "after": 100 * np.mean(y == 0)}
+        x, y = np.log10(positive), np.log10(y[y > 0])
+    middle = 99
+    low, high = np.percentile(x, [0.5, 99.5])
+    inner = np.percentile(x, [2.5, 5, 95, 97.5])
+    if inner[1] < inner[2] and high - low > 3 * (inner[2] - inner[1]):  # long tails
+        middle, low, high = 95, inner[0], inner[3]
     if low == high:
         low, high = x.min(), x.max()
     # Silverman's rule, by the original for both: a width of its own would hide what was lost.
@@ -164,9 +235,14 @@ def _density(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     centers = ends[0] + (np.arange(bins) + 0.5) * (ends[1] - ends[0]) / bins
     kernel = np.exp(-0.5 * ((grid[:, np.newaxis] - centers) / width) ** 2)
     kernel /= width * np.sqrt(2 * np.pi)
-    curves = [kernel @ (np.histogram(data, bins, ends)[0] / len(data)) for data in (x, y)]
+    curves = [
+        kernel @ (np.histogram(data, bins, ends)[0] / count)
+        for data, count in zip((x, y), counts, strict=True)
+    ]
     return {
         "logarithmic": logarithmic,
+        "middle": middle,
+        "zeros": zeros,
         "grid": 10**grid if logarithmic else grid,
         "before": curves[0],
         "after": curves[1],

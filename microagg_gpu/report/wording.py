@@ -1,5 +1,8 @@
 """The sentences of the report: its summary, its explanations, and numbers as people read them."""
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from math import floor, log10
 from typing import Any
 
@@ -37,13 +40,18 @@ TERMS = (
         "First principal component",
         "The component of the standardized variables with the largest variance. The weight of a "
         "variable is its correlation with the component; the share explained is the component's "
-        "share of the total variance (1999, Table 3). The mean change of the weights is that of "
-        "2002, Table 2. Small changes are better.",
+        "share of the total variance (1999, Table 3). Small changes are better.",
     ),
     (
         "Groups",
         "Records with the same published values. Groups of 2k records or more are oversized: "
         "splitting them would reduce the loss (Laszlo and Mukherjee 2005, Table 6).",
+    ),
+    (
+        "Unique records",
+        "Records that no other record equals in the protected variables, the strata, and which "
+        "values are missing. Before protection most records are unique, so whoever knows a "
+        "record's values finds it.",
     ),
     (
         "Linkage risk",
@@ -72,8 +80,9 @@ TERMS = (
     (
         "Densities and quantiles",
         "Densities are Gaussian kernel estimates with the same bandwidth before and after, over "
-        "the middle 99\N{NO-BREAK SPACE}% of the original values. Standard deviations divide by "
-        "the number of values.",
+        "the middle 99\N{NO-BREAK SPACE}% of the original values, or 95\N{NO-BREAK SPACE}% if they "
+        "have long tails. Skewed amounts have a logarithmic axis; zeros are counted, not drawn. "
+        "Standard deviations divide by the number of values.",
     ),
 )
 """What each measure means, whether a low value is good, and the paper that defines it."""
@@ -118,6 +127,48 @@ def minus(text: str) -> str:
 def count(quantity: int, noun: str) -> str:
     """A quantity with its noun: 1 group, 480 groups."""
     return f"{quantity:,} {noun}" + ("" if quantity == 1 else "s")
+
+
+class Label(str):
+    """A name in a chart or a table, without the beginning that most names share.
+
+    Attributes
+    ----------
+    full : str
+        The whole name.
+    """
+
+    full: str
+
+
+def shared_beginning(names: Sequence[str]) -> str:
+    """The beginning that most of several long names share, up to a separator; else nothing."""
+    if max(map(len, names), default=0) <= 24:
+        return ""
+    starts: Counter[str] = Counter()
+    for name in names:
+        starts.update(name[: end.end()] for end in re.finditer(r"[^\W_][\W_]+(?=[^\W_])", name))
+    common = [s for s, count in starts.items() if 2 * count > len(names) > 2 and len(s) >= 5]
+    found = max(common, key=len, default="")
+    rest = [name.removeprefix(found) for name in names]
+    return found if len(set(rest)) == len(rest) else ""
+
+
+def labels(names: Sequence[str]) -> list[Label]:
+    """The names as labels: an ellipsis stands for the beginning that most of them share."""
+    start = shared_beginning(names)
+    made = []
+    for name in names:
+        cut = "\N{HORIZONTAL ELLIPSIS}\N{WORD JOINER}" + name.removeprefix(start)
+        label = Label(cut if start and name.startswith(start) else name)
+        label.full = name
+        made.append(label)
+    return made
+
+
+def unchanged(content: dict[str, Any]) -> list[str]:
+    """The columns that are published as they were: strata, and others beside the variables."""
+    return list((content.get("verdict") or {}).get("unchanged", ()))
 
 
 def summary(content: dict[str, Any]) -> list[str]:

@@ -1,9 +1,11 @@
 """The command ``microagg``: what it writes and prints."""
 
+import json
 import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,11 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import microagg_gpu.cli.protect
+import microagg_gpu.pipeline.comparison
 from helpers.command import HEADER, read, run, write, write_companies
 from microagg_gpu import METHODS, microaggregate
+from microagg_gpu.files.data_file import read_file
 
 PATIENCE = 600  # seconds that a process may take on a busy machine
 
@@ -186,22 +192,92 @@ def test_plot(columns):
 def test_compare_prints_best_first():
     write_companies()
     chosen = ("--columns", "turnover,staff", "--methods", "mdav,mst,projection")
-    result = run("compare", "in.csv", "-k", "3,5", *chosen)
-    assert result.exit_code == 0, result.output
-    rows = re.findall(r"^ +([35]) +(\w.*?) +([\d.]+) ", result.output, flags=re.MULTILINE)
-    assert len(rows) == 2 * (1 + 3 + 2)
-    for k in "35":
-        losses = [float(loss) for number, _, loss in rows if number == k]
-        assert losses == sorted(losses)
+    for more, count in (([], 5), (["--all"], 1 + 3 + 2)):
+        result = run("compare", "in.csv", "-k", "3,5", *chosen, *more)
+        assert result.exit_code == 0, result.output
+        rows = re.findall(r"^ +([35]) +(\w.*?) +([\d.]+) ", result.output, flags=re.MULTILINE)
+        assert len(rows) == 2 * count
+        for k in "35":
+            losses = [float(loss) for number, _, loss in rows if number == k]
+            assert losses == sorted(losses)
+        assert ("2 more are shown with --all" in result.output) == (not more)
     assert os.listdir() == ["in.csv"]
+
+
+def test_compare_ends_with_a_conclusion_and_a_command_that_runs():
+    write_companies()
+    chosen = ("--columns", "turnover,staff", "--decimals", "exact")
+    result = run("compare", "in.csv", "-k", "3,5", *chosen)
+    rows = re.findall(r"^ +5 +(\w.*?)  +([\d.]+) ", result.output, flags=re.MULTILINE)
+    assert re.search(r"^k = 3: .* loses least, ", result.output, flags=re.MULTILINE)
+    assert f"k = 5: {rows[0][0]} loses least, {rows[0][1]} %, against" in result.output
+    (command,) = re.findall(r"^Next: microagg (.*)$", result.output, flags=re.MULTILINE)
+    assert " -k 5 " in command
+    assert command.endswith("--refine 30 --decimals exact -o protected.csv --report report.html")
+    done = run(*shlex.split(command.replace("--refine 30", "--refine-steps 200")))
+    assert done.exit_code == 0, done.output
+    (loss,) = re.findall(r"^ loss +([\d.]+) %", done.output, flags=re.MULTILINE)
+    assert f"{float(loss):.3f}" == min((loss for _, loss in rows), key=float)
+    method = rows[0][0].split(",")[0]
+    (before,) = re.findall(r"from a loss of ([\d.]+) %", done.output)
+    assert f"{float(before):.3f}" == dict(rows)[method]
+
+
+def test_ctrl_c_shows_the_methods_that_are_finished(monkeypatch):
+    write_companies()
+    real = microagg_gpu.pipeline.comparison.protect
+
+    def stopped(problem, settings, *given, **named):
+        if settings.method == "mst":
+            raise KeyboardInterrupt
+        return real(problem, settings, *given, **named)
+
+    monkeypatch.setattr(microagg_gpu.pipeline.comparison, "protect", stopped)
+    chosen = ("-k", "3", "--columns", "turnover,staff", "--methods", "mdav,vmdav,mst")
+    result = run("compare", "in.csv", *chosen)
+    assert result.exit_code == 130
+    assert "stopped; not done: mst, k=3 and what comes after it, 3 of 5 runs" in result.output
+    assert re.search(r"^ +3 +mdav ", result.output, flags=re.MULTILINE)
+    assert "loses least" in result.output
 
 
 def test_methods_lists_all():
     result = run("methods")
     assert result.exit_code == 0
     for name, method in METHODS.items():
-        assert re.search(rf"^ *{name} .*{re.escape(method.paper)}", result.output, re.MULTILINE)
+        start = re.escape(method.good_for[:18])
+        assert re.search(rf"^ *{name} +{start}", result.output, re.MULTILINE)
     assert "gamma=0.2" in result.output
+    first = [line.split()[0] for line in result.output.splitlines()[2:8] if line[:1].strip()]
+    assert first[:2] == ["mdav", "best"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["protect", "--colums", "x"], "no option --colums: see `microagg protect --help`. Did "
+         "you mean '--columns'"),
+        (["protet"], "No such command 'protet'. Did you mean 'protect'"),
+        (["check", "in.csv"], "Missing option '-k'"),
+        (["check", "in.csv", "-k", "x"], "Invalid value for '-k'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_option_is_one_sentence(arguments, message):
+    done = subprocess.run(
+        [sys.executable, "-m", "microagg_gpu", *arguments], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("microagg: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+def test_options_of_protect_are_in_panels():
+    help_text = run("protect", "--help").output
+    titles = ["What to protect", "How", "Files", "Machines"]
+    assert all(f"─ {title} ─" in help_text for title in titles)
+    own = help_text[help_text.index("─ Options ─") : help_text.index("─ What to protect ─")]
+    assert set(re.findall(r"--[a-z-]+", own)) == {"--output", "--help"}
 
 
 def test_info():
@@ -279,15 +355,23 @@ main()
 @pytest.mark.parametrize(
     ("arguments", "last"),
     [
-        (["protect", "in.csv", "-k", "3", "--columns", "staff", "-o", "out.csv"], b"written "),
-        (["compare", "in.csv", "-k", "3", "--columns", "staff", "--methods", "mdav"], b"loss: 100"),
-        (["check", "in.csv", "-k", "1"], b"PASS: every"),
+        ("protect in.csv -k 3 --columns staff -o out.csv --bound", b"verdict "),
+        ("compare in.csv -k 3 --columns staff --methods mdav --plot map.png", b"loss: 100"),
+        ("check in.csv -k 1", b"PASS: every"),
+        ("report in.csv in.parquet --columns staff -o report.html", b"written: report.html"),
+        ("protect in.parquet -k 3 --columns staff -o out --workers 1", b"verdict "),
     ],
-    ids=lambda given: given[0] if isinstance(given, list) else "",
+    ids=["protect", "compare", "check", "report", "workers"],
 )
 def test_nothing_is_erased_after_the_result(arguments, last):
     """Bars are erased line by line; they must be gone before the result is printed."""
     write_companies()
+    table = read_file(Path("in.csv")).with_numbers(["staff"])
+    pq.write_table(table.set_column(3, "staff", pc.add(table["staff"], 1)), "in.parquet")
+    ends = {"protect": b"in Python", "compare": b"written: map.png", "check": b"others.",
+            "report": b"report.html"}  # fmt: skip
+    arguments = arguments.split()
+    end_of_it = b"written " if "--workers" in arguments else ends[arguments[0]]
     terminal, end = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "microagg_gpu", *arguments], stderr=end, stdout=end,
@@ -302,6 +386,7 @@ def test_nothing_is_erased_after_the_result(arguments, last):
     assert process.wait(PATIENCE) == 0
     assert b"\x1b[2K" in shown[: shown.rindex(last)]
     assert b"\x1b[2K" not in shown[shown.rindex(last) :]
+    assert end_of_it in shown[shown.rindex(last) :]
 
 
 def test_loss_falls_on_a_terminal_and_ctrl_c_keeps_the_best():
@@ -334,13 +419,14 @@ main()
         while not Path("swept").exists():  # it is drawn again and again
             shown += read_until(terminal, b"refining, loss")
         process.send_signal(signal.SIGINT)
-        read_to_the_end(terminal)  # or the bar waits for somebody to read it
+        after = read_to_the_end(terminal)  # or the bar waits for somebody to read it
         printed, _ = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         os.close(terminal)
     assert process.returncode == 0
     assert b"refining, loss" in shown
+    assert b"refinement was stopped: it goes on with the best groups so far" in after
     assert re.search(
         r"refined +from a loss of [\d.]+ %, 100000 s, stopped after \d+ % of it", printed
     )
@@ -349,9 +435,11 @@ main()
 
 
 def read_to_the_end(terminal):
+    shown = b""
     with suppress(OSError):  # Linux says so that nobody writes any more
-        while select.select([terminal], [], [], PATIENCE)[0] and os.read(terminal, 4096):
-            pass
+        while select.select([terminal], [], [], PATIENCE)[0] and (data := os.read(terminal, 4096)):
+            shown += data
+    return shown
 
 
 def read_until(terminal, words):
@@ -359,3 +447,16 @@ def read_until(terminal, words):
     while words not in shown and select.select([terminal], [], [], PATIENCE)[0]:
         shown += os.read(terminal, 4096)
     return shown
+
+
+def test_many_long_names_are_cut_in_the_terminal():
+    names = [f"household_survey_wave7_variable_of_section_{j:02}" for j in range(60)]
+    numbers = np.random.default_rng(0).normal(size=(12, 60))
+    write("\n".join([",".join(names), *(",".join(map(str, row)) for row in numbers)]) + "\n")
+    done = run("protect", "in.csv", "-k", 3, "-o", "out.csv", "--json", "r.json")
+    assert done.exit_code == 0, done.output
+    assert f"{names[4]} and 55 more" in " ".join(done.output.split())
+    assert names[5] not in done.output
+    assert done.output.count("--report and --json keep it") == 2
+    provenance = json.loads(Path("r.json").read_text())["provenance"]
+    assert names[59] in provenance["Command"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import microagg_gpu.cli.protect
+import microagg_gpu.cli.writing
 import microagg_gpu.files.atomic
 from helpers.command import (
     CHOSEN,
@@ -54,6 +55,19 @@ def test_all_outputs_or_none(source, monkeypatch):
     assert "r.json was made by another program" in result.output
     assert sorted(os.listdir()) == ["in.csv", "r.json"]
     assert Path("r.json").read_text() == "precious"
+
+
+def test_no_output_without_the_note(source, monkeypatch):
+    def fails(_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(microagg_gpu.cli.writing, "note", fails)
+        assert run(*CHOSEN, "--report", "r.html", "--note", "n.html").exit_code == 2
+    assert os.listdir() == ["in.csv"]
+    refuse("n.html is named twice", *CHOSEN, "--report", "n.html", "--note", "n.html")
+    assert run(*CHOSEN, "--note", "n.html").exit_code == 0
+    assert sorted(os.listdir()) == ["in.csv", "n.html", "out.csv"]
 
 
 def test_what_was_replaced_comes_back_if_another_fails():

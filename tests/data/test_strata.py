@@ -75,7 +75,7 @@ def test_small_strata_are_listed(library):
         microaggregate(small_table(library), 4, by="s")
     message = str(error.value)
     assert message.startswith(
-        "3 of 4 strata have fewer than k=4 records: s=b (2); s=c (3); s=d (1)"
+        "3 of 4 strata have fewer than k=4 records: s=b (2), s=c (3), s=d (1)"
     )
     assert "'merge'" in message
     assert "'suppress'" in message
@@ -121,7 +121,7 @@ def test_pandas_index_of_what_is_left():
 def test_missing_stratum_is_a_stratum():
     table = frame("polars", {"s": ["a", None, "a", None], "x": [1.0, 2.0, 3.0, 4.0]})
     assert microaggregate(table, 2, by="s").protected["x"].to_list() == [2.0, 3.0, 2.0, 3.0]
-    with pytest.raises(InputError, match=r"s=a \(2\); s=\(missing\) \(2\)"):
+    with pytest.raises(InputError, match=r"s=a \(2\), s=\(missing\) \(2\)"):
         microaggregate(table, 3, by="s")
 
 

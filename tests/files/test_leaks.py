@@ -85,11 +85,31 @@ def test_files_hold_nothing_of_a_suppressed_record(source, target):
 def test_the_report_names_nobody():
     pq.write_table(arrow_table(), "in.parquet")
     done = run("protect", "in.parquet", *OPTIONS, "--drop", "name,tags", "-o", "out.parquet",
-               "--report", "out.html", "--json", "out.json")  # fmt: skip
+               "--report", "out.html", "--report-strata", "--json", "out.json",
+               "--note", "note.html")  # fmt: skip
     assert done.exit_code == 0, done.output
     assert SECRET not in done.output
-    for name in ("out.html", "out.json"):
+    for name in ("out.html", "out.json", "note.html"):
         assert traces(Path(name).read_bytes()) == []
+
+
+def test_the_note_holds_no_value_of_a_record():
+    """Nor does it name files, or a stratum."""
+    table = arrow_table()
+    pq.write_table(table, "in.parquet")
+    done = run("protect", "in.parquet", *OPTIONS, "--drop", "name,tags", "-o", "out.parquet",
+               "--note", "note.html")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    text = Path("note.html").read_text(encoding="utf-8")
+    body = text[text.index("<body>") :]
+    amounts = pq.read_table("out.parquet")["turnover"].to_pylist() + table["turnover"].to_pylist()
+    for value in amounts:
+        for digits in (4, 5, 6, 17):
+            assert f"{value:.{digits}g}" not in body
+            assert f"{value:,.{digits}g}" not in body
+    for word in ("in.parquet", "out.parquet", "note.html", "north", "south", str(Path.cwd())):
+        assert word not in body
+    assert "fewer than 10 records of too small strata" in body  # it is one
 
 
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.csv"])

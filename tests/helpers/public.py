@@ -118,7 +118,8 @@ def _options(method: str) -> dict[str, Any]:
 
 
 def _page(rows: Any, texts: str = "notes") -> dict[str, Any]:
-    return {texts: {"x": "y"}, "alternatives": rows, "progress": None}
+    given = {texts: {"x": "y"}, "alternatives": rows, "progress": None}
+    return given | ({"by_stratum": True} if texts == "notes" else {})
 
 
 def _of_results(folder: Path, result: Any, rows: Any) -> list[Target]:
@@ -130,6 +131,7 @@ def _of_results(folder: Path, result: Any, rows: Any) -> list[Target]:
         for target in (
             Target(f"{name}.report", of.report, page),
             Target(f"{name}.save_report", of.save_report, page | {"path": folder / "r.html"}),
+            Target(f"{name}.save_note", of.save_note, {"path": folder / "n.html"}),
             Target(f"{name}.linkage", of.linkage, {"progress": None}),
             Target(f"{name}.bound", of.bound, {"progress": None}),
             Target(f"{name}.plot", of.plot, {"path": folder / "p.png"}),
@@ -170,12 +172,14 @@ def _of_reports(folder: Path, result: Any, rows: Any) -> list[Target]:
     content: dict[str, Any] = {
         "original": DATA, "protected": result.protected, "names": ["a", "b"], "k": 3,
         "labels": LABELS, "cells": LABELS, "scale": [1.0, 2.0], "sampling_weight": np.ones(12),
-        "loss": 1.0, "link": result.linkage(), "categories": [category],
+        "loss": 1.0, "link": result.linkage(), "categories": [category], "method": "mdav",
+        "strata": TEXTS,
     }  # fmt: skip
     groups = {"points": DATA, "labels": LABELS, "path": folder / "g.png", "names": ["a", "b"]}
     return [
         Target("report.describe", report.describe, content | _page(rows, "provenance")),
         Target("report.page", report.page, {"content": result.report()}),
+        Target("report.note", report.note, {"content": result.report()}),
         Target("plots.check_plot", plots.check_plot, {"path": folder / "p.png", "method": "mdav"}),
         Target("plots.plot_groups", plots.plot_groups, groups | {"title": "t"}),
         Target(
