@@ -11,7 +11,7 @@ import numpy as np
 from microagg_gpu import DataWarning, InputError, microaggregate
 from microagg_gpu.pipeline.result import Result
 
-from .checker import Answer, Plan, check
+from .checker import Answer, Plan, check, verdict_faults
 from .containers import Content, build, content, unused_categories
 from .draw import ARRAYS, Case, draw
 from .outcome import Outcome
@@ -42,6 +42,8 @@ def run(number: int, state: Any = None) -> Outcome:
     except InputError as error:
         return Outcome(refused=True, faults=_refusal_faults(case, before, data, str(error)))
     faults = check(case, before, answer_of(result))
+    verdict = result.verdict
+    faults += verdict_faults(case.k, content(result.protected), verdict.smallest, verdict.below)
     faults += [f"column {c!r} holds unused categories" for c in unused_categories(result.protected)]
     if content(data) != before:
         faults.append("the input was changed")

@@ -378,3 +378,11 @@ def count_faults(plan: Plan, answer: Answer) -> Iterator[str]:
         counts = Counter(zip(*(columns[name] for name in [*view, *strata]), strict=True))
         if min(counts.values()) < case.k:
             yield f"only {min(counts.values())} published records are equal in {view} and strata"
+
+
+def verdict_faults(k: int, table: Content, smallest: int, below: int) -> Iterator[str]:
+    """The verdict is that of a plain count over all published columns."""
+    counts = Counter(zip(*table.columns.values(), strict=True)).values()
+    expected = min(counts), sum(count for count in counts if count < k)
+    if (smallest, below) != expected:
+        yield f"the verdict counts {smallest} and {below}, and it is {expected}"

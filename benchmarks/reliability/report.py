@@ -15,7 +15,8 @@ TEXTS = {
     "the right records are left out; each published value is the mean, weighted mean, median, "
     "trimmed mean or mode of its group, recomputed with exact fractions; totals are kept; the "
     "loss is recomputed; what is not protected, types, order and index survive; k records are "
-    "equal in what is published; no column holds unused categories; the input is untouched. Each "
+    "equal in what is published, and the verdict counts them right over all columns; no column "
+    "holds unused categories; the input is untouched. Each "
     "case calls the library twice, so 100,000 cases are 200,000 calls: the second gives the same, "
     "in up to a fifth of the cases by the generic engine. *Refused* are calls that end in an "
     "`InputError`; independent rules decide whether that was due.",
