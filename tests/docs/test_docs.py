@@ -63,7 +63,9 @@ def test_the_method_of_the_example(case: Case):
 def entered():
     """The method of the example in the table of methods, for a while."""
     # The entry in METHODS
-    METHODS["hop"] = Method(hop, "docs, Contributing", "n^2 d / k", "k..2k-1")
+    METHODS["hop"] = Method(
+        hop, "docs, Contributing", "learning how to add a method", "n^2 d / k", "k..2k-1"
+    )
     # That is all
     try:
         yield
