@@ -128,6 +128,11 @@ def home(page: Path, target: str) -> Path:
     return path
 
 
+def test_options_keep_their_two_hyphens():
+    # Sphinx would show the -- of docstrings and help texts as a dash.
+    assert "\nsmartquotes = False" in (DOCS / "conf.py").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
 def test_files_that_pages_mention_exist(page):
     text = page.read_text(encoding="utf-8")
