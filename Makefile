@@ -4,17 +4,17 @@ BIN := .venv/bin
 
 .PHONY: demo test test-cuda test-gpu lint notebooks docs experiments experiments-full clean
 
-DEMO := turnover,staff,wages,investment,exports,energy,assets,profit
+# Steps 1 to 3 of the tour in the README; a test compares the commands.
 demo: .venv/report.stamp
 	@mkdir -p demo
+	@rm -f demo/map.png demo/protected.csv demo/report.html
 	$(BIN)/python -m benchmarks.demo_data demo/companies.csv
-	$(BIN)/microagg compare demo/companies.csv -k 3,5 --methods mdav,vmdav,mst,centroid,projection \
-		--columns $(DEMO) --by region,size --weight weight --missing pattern \
-		--plot demo/map.png --force
-	$(BIN)/microagg protect demo/companies.csv -k 5 --columns $(DEMO) --by region,size \
-		--weight weight --average-weight --drop id --missing pattern -o demo/protected.csv \
-		--report demo/report.html --json demo/report.json --strict --force
-	$(BIN)/microagg check demo/protected.csv -k 5
+	cd demo && ../$(BIN)/microagg compare companies.csv -k 3,5,8 --methods mdav,vmdav,centroid,path \
+		--by region,size --weight weight --drop id --missing pattern --plot map.png
+	cd demo && ../$(BIN)/microagg protect companies.csv -k 5 --method path \
+		--by region,size --weight weight --average-weight --drop id --missing pattern \
+		-o protected.csv --report report.html
+	cd demo && ../$(BIN)/microagg check protected.csv -k 5
 	@echo "Open demo/report.html in a browser; demo/map.png shows what each method loses and risks"
 
 # COVERAGE=1 adds the share of lines and branches that ran; pyproject.toml says of what.

@@ -1,7 +1,6 @@
 """Write the simulated file of ``make demo``: a survey of companies, as an office might hold it.
 
-``python -m benchmarks.demo_data FILE.csv`` writes the file, ``--picture FILE.png`` the picture of
-groups in the README.
+``python -m benchmarks.demo_data FILE.csv`` writes the file.
 """
 
 import argparse
@@ -9,9 +8,6 @@ import csv
 from pathlib import Path
 
 import numpy as np
-
-from microagg_gpu import microaggregate
-from microagg_gpu.datasets import clusters
 
 REGIONS = ("North", "East", "South", "West")
 SIZES = ("small", "medium", "large")
@@ -65,9 +61,4 @@ def main(path: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path, help="the file to write")
-    parser.add_argument("--picture", action="store_true", help="draw groups instead of companies")
-    given = parser.parse_args()
-    if given.picture:
-        microaggregate(clusters(50, 2, 0.08, 20, 80, seed=2), 5).plot(given.path)
-    else:
-        main(given.path)
+    main(parser.parse_args().path)

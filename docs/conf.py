@@ -20,6 +20,7 @@ version = release = installed("microagg-gpu")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["generated/*.md"]
 default_role = "py:obj"
+smartquotes = False  # it would turn the two hyphens of an option into a dash
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings contain the types
@@ -33,6 +34,8 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 240
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 nb_ipywidgets_js = {}  # nothing from the network
 # The heading levels of result files are those of the programs that wrote them.
 suppress_warnings = ["myst.header"]
@@ -43,7 +46,7 @@ html_math_renderer = "mathml"
 html_static_path = ["style.css"]
 html_css_files = ["style.css"]
 # Pages without subpages need no sidebar.
-html_sidebars = {name: [] for name in ("tour", "choose", "methods", "lowest", "contribute")}
+html_sidebars = {name: [] for name in ("index", "gallery", "contribute")}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

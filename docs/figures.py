@@ -1,6 +1,6 @@
-"""The pictures of the methods page: results of the library on small examples.
+"""Pictures of the site and the README: results of the library on small examples.
 
-python docs/figures.py FOLDER
+``python docs/figures.py FOLDER`` draws those of the methods, and ``docs/groups.png`` again.
 """
 
 import sys
@@ -44,6 +44,14 @@ def standardized() -> np.ndarray:
     """Records with two variables: clusters of several sizes, and some records in between."""
     data = datasets.clusters(7, 2, 0.13, 4, 9, seed=8)
     return (data - data.mean(axis=0)) / data.std(axis=0)
+
+
+def front(figure: Figure) -> None:
+    """The picture of the README: 60 records of two variables in groups of at least five."""
+    data = datasets.clusters(12, 2, 0.16, 5, 5, seed=4)
+    points = (data - data.mean(axis=0)) / data.std(axis=0)
+    labels, line = run(points, "best", 5, steps=2000)
+    show(plane(figure, f"{len(points)} records in {line}, k = 5"), points, labels)
 
 
 def hull(points: np.ndarray) -> np.ndarray:
@@ -308,3 +316,6 @@ PICTURES = {
 if __name__ == "__main__":
     Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     draw(Path(sys.argv[1]))
+    picture = Figure(figsize=(4.4, 4.6), layout="constrained")
+    front(picture)
+    picture.savefig(Path(__file__).parent / "groups.png", dpi=160, metadata={"Software": None})

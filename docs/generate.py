@@ -26,14 +26,15 @@ def methods() -> str:
     lines = [
         f"The library has {len(METHODS)} methods:",
         "",
-        "| method | published | variables | time of a full scan | group sizes |",
-        "| --- | --- | --- | --- | --- |",
+        "| method | good for | published | variables | time of a full scan | group sizes |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, method in METHODS.items():
         variables = "one" if method.univariate else "any"
         link = f"[`{name}`](#method-{name})"
         row = [
             link,
+            method.good_for,
             method.paper,
             variables,
             method.cost,

@@ -221,7 +221,7 @@ def is_column(value: Any, existing: Sequence[Any]) -> bool:
 
 
 def _is_hashable(value: Any) -> bool:
-    if not isinstance(value, Hashable):
+    if not isinstance(value, Hashable) or isinstance(value, slice):  # one from Python 3.12 on
         return False
     try:
         hash(value)

@@ -159,24 +159,27 @@ class Job:
         """Count k in what is published: in the columns protected and of strata, and in all."""
         used = self.layout._replace(weight=None).used
         named = [column for column in published if column in used]
-        least, below, records = self._count(frames, named, k)
+        least, below, records = self._count("counting k", frames, named, k)
         others = [column for column in published if column not in named]
         all_least, all_below = least, below
         if others:
-            all_least, all_below, _ = self._count(frames, published, k)
+            what = "counting all columns"
+            all_least, all_below, _ = self._count(what, frames, published, k)
         return Verdict(
             k, records, all_least, all_below, list(map(str, named)), least, below,
             list(map(str, others)),
         )  # fmt: skip
 
-    def _count(self, frames: list[Any], columns: list[Any], k: int) -> tuple[int, int, int]:
+    def _count(
+        self, phase: str, frames: list[Any], columns: list[Any], k: int
+    ) -> tuple[int, int, int]:
         """The smallest group of records that share their values, those below k, and all."""
         hashed = [delayed(worker.hashes)(frame, columns) for frame in frames]
         moved = _frame(hashed, worker.hashes_empty()).shuffle(
             on="hash", npartitions=len(frames), shuffle_method=_shuffle()
         )
         work = [delayed(worker.count_groups)(part, k) for part in moved.to_delayed()]
-        least, below, records = zip(*self.gather("counting k", work), strict=True)
+        least, below, records = zip(*self.gather(phase, work), strict=True)
         return min(least), sum(below), sum(records)
 
 

@@ -51,7 +51,7 @@ def junk() -> dict[str, Any]:
         "nan": float("nan"), "inf": float("inf"), "-inf": float("-inf"),
         "2**63": 2**63, "2**200": 2**200, "-(2**70)": -(2**70), "10**5000": 10**5000,
         "complex": 1j, "Decimal": Decimal("1.5"), "Fraction": Fraction(1, 3),
-        "int32": np.int32(3), "float32": np.float32(0.5), "NaT": np.datetime64("NaT"),
+        "int32": np.int32(3), "float32": np.float32(0.5), "NaT": np.datetime64("NaT", "s"),
         "empty text": "", "text": "nope", "line break": "a\nb", "bytes": b"ab", "NUL": "a\0b",
         "emoji": "\N{GRINNING FACE}", "surrogate": "\ud800", "number as text": "3",
         "empty list": [], "empty tuple": (), "empty dict": {}, "empty set": set(),
