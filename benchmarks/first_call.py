@@ -65,8 +65,8 @@ def commands() -> Iterator[tuple[str, str]]:
 
 
 def _name(line: str) -> str:
-    words = line.split()
-    return f"`{words[1]}`" if words[0].endswith("microagg") else "its data"
+    command = line.partition("/microagg ")[2].split()
+    return f"`{command[0]}`" if command else "its data"
 
 
 def write_files(folder: Path) -> None:
