@@ -60,7 +60,8 @@ def commands() -> Iterator[tuple[str, str]]:
     ).stdout.replace("\\\n", " ")
     demo = [line for line in lines.splitlines() if "/microagg " in line or "/python -m" in line]
     for line in demo:
-        yield f"`make demo`: {_name(line)}", f"cd {ROOT} && mkdir -p demo && {line}"
+        again = " --force" if " -o " in line or " --plot " in line else ""
+        yield f"`make demo`: {_name(line)}", f"cd {ROOT} && mkdir -p demo && {line}{again}"
     yield "`make demo`, all of it", f"make -C {ROOT} demo"
 
 
