@@ -60,7 +60,7 @@ def commands() -> Iterator[tuple[str, str]]:
     ).stdout.replace("\\\n", " ")
     demo = [line for line in lines.splitlines() if "/microagg " in line or "/python -m" in line]
     for line in demo:
-        again = " --force" if " -o " in line or " --plot " in line else ""
+        again = " --force" if "-o " in line or "--plot " in line else ""
         yield f"`make demo`: {_name(line)}", f"cd {ROOT} && mkdir -p demo && {line}{again}"
     yield "`make demo`, all of it", f"make -C {ROOT} demo"
 
@@ -113,16 +113,17 @@ def report(rows: dict[str, dict[str, Any]]) -> str:
         f"{min(loads):.1f} to {max(loads):.1f} processes wanted its {os.cpu_count()} cores. So "
         "seconds are several times those of an idle machine. Processor seconds are a better "
         "measure, but longer too: the same command took up to twice as many at another time. The "
-        "median of three runs, or one run where it takes more than 10 s. *Compiling* is the "
-        "difference of the processor seconds. Small work runs on the generic engine until its "
-        "kernels are compiled, and does not cause that itself.",
+        "median of three runs, or one run where it takes more than 10 s. Small work runs on the "
+        "generic engine until its kernels are compiled, and does not cause that itself: the last "
+        "column is the difference of the processor seconds, for compiling or by the generic "
+        "engine.",
         "",
         f"{machine_line()}; commit {', '.join(commits)}.",
         "",
         AIMS,
         "",
         *table(
-            ("", "first", "later", "compiling"),
+            ("", "first", "later", "difference"),
             (
                 (
                     name,
