@@ -2,8 +2,8 @@
 
 A page has a command in a fenced block ``sh``. The block ``text`` right below it holds what the
 command prints, in a terminal of 80 columns. The commands of a page run in order, in one folder that
-holds the demo's ``companies.csv`` when they start. ``tests/docs/test_outputs.py`` runs them again
-and compares; `masked` says which figures may differ.
+holds the demo's ``companies.csv`` when they start. ``tests/docs/test_shown_outputs.py`` runs them
+again and compares; `masked` says which figures may differ.
 """
 
 import os

@@ -39,7 +39,7 @@ class Method:
         The group sizes that the paper promises.
     quick : int
         Records of 8 variables that the generic engine groups in 2 seconds, about: measured on
-        one core of an AMD EPYC, k = 5, with the default options.
+        one core of an AMD EPYC, k = 5, with the default options. 0 if it is not known.
     univariate : bool
         Takes one variable only.
     variants : tuple of dict
@@ -61,7 +61,7 @@ class Method:
     good_for: str
     cost: str
     sizes: str
-    quick: int
+    quick: int = 0
     univariate: bool = False
     variants: tuple[dict[str, Any], ...] = ({},)
     compared_up_to: float = inf

@@ -122,7 +122,8 @@ def _work(table: Table, cells: Cells, settings: Settings) -> Work:
 
     Refinement is always worth compiling for, and single precision is for a GPU.
     """
-    name = settings.method if settings.method in METHODS else "mdav"  # which is refused later
+    known = isinstance(settings.method, str) and settings.method in METHODS
+    name = settings.method if known else "mdav"  # an unknown one is refused later
     work = work_of(name, settings.options, cells.sizes, len(table.names))
     refined = settings.refine is not None or settings.refine_steps is not None
     words = [work.name, *["of categories"] * table.mixed, *["refined"] * refined]

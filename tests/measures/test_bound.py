@@ -117,7 +117,8 @@ def test_loops_of_both_engines_agree(kind, monkeypatch):
     points = cpu.PairLoops(make_table(kind, 60, 3, 2)).points  # in one order for both
     found = []
     for engine in (generic, cpu):
-        monkeypatch.setattr("microagg_gpu.measures.bound.host_engine", lambda engine=engine: engine)
+        chosen = (points, engine)
+        monkeypatch.setattr("microagg_gpu.measures.bound.choose", lambda *_, c=chosen: c)
         monkeypatch.setattr("microagg_gpu.kernels.cpu.pair_loops.kdtree.build", in_order)
         found.append(lower_bound(points, 3))
     assert found[0] == found[1]
