@@ -14,7 +14,6 @@ from microagg_gpu import microaggregate
 from microagg_gpu.engines import Work, host_engine
 from microagg_gpu.kernels import cache, compiling
 from microagg_gpu.kernels.cache import is_ready  # the real one, which conftest.py replaces
-from microagg_gpu.kernels.cpu import sums
 from microagg_gpu.kernels.cpu.compiled import KernelCache, entry
 from microagg_gpu.methods.annealing import _Budget
 from microagg_gpu.methods.registry import METHODS, work_of
@@ -92,29 +91,27 @@ def test_without_any_folder_nothing_is_kept_and_nothing_fails(folders, tmp_path)
         (tmp_path / name).write_text("")
     cache.save("x", b"1")
     assert list(cache.load("x")) == []
-    kernel = sums._add_rows.py_func
-    fresh = KernelCache(kernel)
-    compiled = next(iter(_compiled().overloads.values()))
-    fresh.save_overload(compiled.signature, compiled)
-    assert fresh.load_overload(compiled.signature, sums._add_rows.targetctx) is None
+    kernel = entry()(doubled)
+    assert kernel(2.0) == 4.0
+    (signature,) = kernel.overloads
+    assert KernelCache(doubled).load_overload(signature, kernel.targetctx) is None
 
 
-def _compiled():
-    sums.sum_rows(DATA)
-    return sums._add_rows
+def doubled(x):
+    return 2.0 * x
 
 
 def test_a_broken_file_is_compiled_again(folders):
-    kernel, compiled = (
-        KernelCache(sums._add_rows.py_func),
-        next(iter(_compiled().overloads.values())),
-    )
-    context = sums._add_rows.targetctx
-    kernel.save_overload(compiled.signature, compiled)
-    assert kernel.load_overload(compiled.signature, context) is not None
+    kernel = entry()(doubled)
+    assert kernel(2.0) == 4.0
+    (signature,) = kernel.overloads
+    kept, context = KernelCache(doubled), kernel.targetctx
+    assert kept.load_overload(signature, context) is not None
     (file,) = folders[0].iterdir()
     file.write_bytes(b"no kernel")
-    assert kernel.load_overload(compiled.signature, context) is None
+    assert kept.load_overload(signature, context) is None
+    assert entry()(doubled)(2.0) == 4.0
+    assert kept.load_overload(signature, context) is not None
 
 
 def test_folders_of_other_keys_do_not_pile_up(folders):
