@@ -65,8 +65,11 @@ class _Listener(event.Listener):
 event.register("numba:compile", _Listener())
 
 
-def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a kernel when it is called. It divides as NumPy does: checks for 0 would be code."""
+def entry(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a kernel when it is called from Python.
+
+    It divides as NumPy does: checks for 0 would be code.
+    """
 
     def decorate(kernel: Callable[..., Any]) -> Any:
         dispatcher = njit(nogil=True, no_cfunc_wrapper=True, error_model="numpy", **options)(kernel)
@@ -83,7 +86,5 @@ def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-# Called from Python.
-entry = _compiled
 # Called by other kernels only: to call one from Python ends the process.
-inner = partial(_compiled, no_cpython_wrapper=True)
+inner = partial(entry, no_cpython_wrapper=True)

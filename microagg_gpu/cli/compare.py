@@ -9,7 +9,7 @@ import typer
 from .. import InputError, compare, stopping
 from ..files.atomic import Outputs
 from ..files.data_file import read_file
-from ..pipeline.provenance import FilesUsed, Provenance
+from ..pipeline.provenance import FilesUsed, command_line
 from ..plots import check_plot, plot_map
 from ..settings import (
     COMPARED_SIZES,
@@ -130,8 +130,7 @@ def compare_methods(
             drop=dropped, delimiter=delimiter, encoding=encoding, decimal=decimal,
             decimals=published_decimals,
         )  # fmt: skip
-        command = Provenance(Roles(**roles), given, [], "", "", 0.0, files=used).command()
-        show_next(rows, chosen, command or "")
+        show_next(rows, chosen, command_line(given, Roles(**roles), used))
         if targets:
             stdout().print(f"written: {', '.join(map(str, targets))}")
         if rows.stopped:

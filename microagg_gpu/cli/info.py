@@ -20,22 +20,18 @@ def list_methods() -> None:
     table.add_column("options", no_wrap=True, min_width=19)
     table.add_column("published", min_width=16)
     table.padding = (0, 1, 0, 0)
-    for name in sorted(METHODS, key=lambda name: not METHODS[name].recommended):
-        method = METHODS[name]
-        options = "\n".join(f"{option}={value}" for option, value in defaults(name).items())
-        style = "bold" if method.recommended else ""
-        table.add_row(name, method.good_for, options, method.paper, style=style)
-        if method.recommended and name == _last_recommended():
-            table.add_section()
+    for first in (True, False):
+        for name, method in METHODS.items():
+            if method.recommended == first:
+                options = "\n".join(f"{o}={value}" for o, value in defaults(name).items())
+                style = "bold" if first else ""
+                table.add_row(name, method.good_for, options, method.paper, style=style)
+        table.add_section()
     stdout().print(table)
     stdout().print(
         "The first two are for most users. Options are given as --option NAME=VALUE; the site and "
         "`help(microagg_gpu.METHODS)` say more."
     )
-
-
-def _last_recommended() -> str:
-    return [name for name in METHODS if METHODS[name].recommended][-1]
 
 
 def info() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from .. import microaggregate
+from .. import microaggregate, stopping
 from ..kernels import cache
 from ..kernels.compiling import clock
 from .console import clear_errors
@@ -72,8 +72,9 @@ def warmup() -> None:
                         stdout().print(f"{name}: compiled in {seconds:.1f} s")
         except KeyboardInterrupt:
             phase.close()
-            typer.echo(f"stopped; {_kept(_kernels() - before)}", err=True)
-            raise typer.Exit(130) from None
+            new = _kernels() - before
+            typer.echo(f"stopped; {_kept(new) if new else 'no kernel was compiled'}", err=True)
+            raise typer.Exit(stopping.exit_code()) from None
         phase.close()
         cache.set_ready(cache.EVERYTHING)
         after = _kernels()

@@ -161,7 +161,7 @@ class DataFile:
         """A file with other values in some columns, which holds what it shows and no more.
 
         Where a column of a CSV file spells missing values in several ways, all get the most
-        common one: the way would tell records apart that are to be alike. Dictionaries lose the
+        common one: the way would tell records of a group apart. Dictionaries lose the
         categories that no record has. Of metadata only the note of pandas stays which columns
         are the index.
 

@@ -23,7 +23,7 @@ class Pair:
     cells : int array of shape (n,), or None
         Stratum of each record.
     k : int
-        The least number of records that are alike in the strata and variables of the protected
+        The fewest records that share their values in the strata and variables of the protected
         file.
     table : pa.Table
         The original file, its variables as numbers.

@@ -34,8 +34,10 @@ class Comparison(list):
         What Ctrl-C left out; empty if all was done.
     """
 
-    best: dict[int, tuple[str, dict[str, Any]]]
-    stopped: str = ""
+    def __init__(self) -> None:
+        super().__init__()
+        self.best: dict[int, tuple[str, dict[str, Any]]] = {}
+        self.stopped = ""
 
     def __str__(self) -> str:
         lines = [
@@ -69,7 +71,6 @@ def compare_methods(
         As in `compare`.
     """
     rows = Comparison()
-    rows.best = {}
     refined = refine_best > 0 and not problems[0].table.mixed
     total = len(problems) * (len(runs) + refined)
     running = ""
@@ -172,7 +173,10 @@ def risk_map(
             given = replace(settings, k=size, refine=None, refine_steps=None)
             problem = prepare(table, given)
             more = [own] if add_own and size == settings.k else []
-            rows += compare_methods([problem], [given], [*runs, *more], part)
+            found = compare_methods([problem], [given], [*runs, *more], part)
+            if found.stopped:  # a report is whole, or there is none
+                raise KeyboardInterrupt
+            rows += found
     return [{**row, "records": table.values.shape[0]} for row in rows] if sampled else rows
 
 

@@ -134,53 +134,7 @@ class Provenance:
 
     def command(self) -> str | None:
         """The command line that repeats the run, if files were protected by the command."""
-        if self.files is None:
-            return None
-        given, roles, files = changed(self.settings), self.roles, self.files
-        parts = ["microagg", "protect", files.source, "-k", str(self.settings.k)]
-        parts += ["--method", self.settings.method]
-        ordinal = roles.ordinal if isinstance(roles.ordinal, Mapping) else {}
-        numbers = [c for c in roles.columns or [] if c not in ordinal and c not in roles.nominal]
-        for flag, columns in (
-            ("--columns", numbers), ("--by", roles.by), ("--nominal", roles.nominal),
-            ("--drop", files.drop),
-        ):  # fmt: skip
-            parts += [flag, ",".join(map(_quoted, columns))] if columns else []
-        for name, order in ordinal.items():
-            parts += ["--ordinal", name if order is None else f"{name}={'<'.join(map(str, order))}"]
-        if isinstance(roles.sampling_weight, str):
-            parts += ["--weight", roles.sampling_weight]
-        for name, value in self.settings.options.items():
-            parts += ["--option", f"{name}={value}"]
-        if "variable_weights" in given:
-            parts += ["--variable-weights", _weights(given["variable_weights"])]
-        if files.decimals == FORMAT.published_decimals:  # which keeps integers
-            given.pop("keep_integers", None)
-        for name in ("keep_integers", "average_weight"):
-            parts += [f"--{name.replace('_', '-')}"] if name in given else []
-        parts += ["--no-standardize"] if "standardize" in given else []
-        for name in (
-            "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
-        ):  # fmt: skip
-            if name in given:
-                value = given[name]
-                text = f"{value:g}" if isinstance(value, float) else str(value)
-                parts += [f"--{name.replace('_', '-')}", text]
-        parts += ["--bound"] if files.bound else []
-        for name in ("group_column", "delimiter", "encoding"):
-            if getattr(files, name) is not None:
-                parts += [f"--{name.replace('_', '-')}", getattr(files, name)]
-        parts += ["--decimal", files.decimal] if files.decimal != FORMAT.decimal else []
-        parts += (
-            ["--decimals", files.decimals] if files.decimals != FORMAT.published_decimals else []
-        )
-        parts += ["--keep-metadata"] if files.keep_metadata else []
-        parts += ["--strict"] if files.strict else []
-        parts += ["-o", files.output]
-        parts += ["--report-strata"] if files.report_strata else []
-        for name in ("report", "json", "plot", "note"):
-            parts += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
-        return shlex.join(parts)
+        return None if self.files is None else command_line(self.settings, self.roles, self.files)
 
     def rows(self) -> dict[str, str]:
         """What was done, as texts with names, in the order of a report; empty ones left out."""
@@ -220,6 +174,53 @@ class Provenance:
             "Python": self.python(),
         }
         return {name: text for name, text in rows.items() if text}
+
+
+def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
+    """The command `microagg protect` for some settings, columns and files."""
+    given = changed(settings)
+    parts = ["microagg", "protect", files.source, "-k", str(settings.k)]
+    parts += ["--method", settings.method]
+    ordinal = roles.ordinal if isinstance(roles.ordinal, Mapping) else {}
+    numbers = [c for c in roles.columns or [] if c not in ordinal and c not in roles.nominal]
+    for flag, columns in (
+        ("--columns", numbers), ("--by", roles.by), ("--nominal", roles.nominal),
+        ("--drop", files.drop),
+    ):  # fmt: skip
+        parts += [flag, ",".join(map(_quoted, columns))] if columns else []
+    for name, order in ordinal.items():
+        parts += ["--ordinal", name if order is None else f"{name}={'<'.join(map(str, order))}"]
+    if isinstance(roles.sampling_weight, str):
+        parts += ["--weight", roles.sampling_weight]
+    for name, value in settings.options.items():
+        parts += ["--option", f"{name}={value}"]
+    if "variable_weights" in given:
+        parts += ["--variable-weights", _weights(given["variable_weights"])]
+    if files.decimals == FORMAT.published_decimals:  # which keeps integers
+        given.pop("keep_integers", None)
+    for name in ("keep_integers", "average_weight"):
+        parts += [f"--{name.replace('_', '-')}"] if name in given else []
+    parts += ["--no-standardize"] if "standardize" in given else []
+    for name in (
+        "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
+    ):  # fmt: skip
+        if name in given:
+            value = given[name]
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            parts += [f"--{name.replace('_', '-')}", text]
+    parts += ["--bound"] if files.bound else []
+    for name in ("group_column", "delimiter", "encoding"):
+        if getattr(files, name) is not None:
+            parts += [f"--{name.replace('_', '-')}", getattr(files, name)]
+    parts += ["--decimal", files.decimal] if files.decimal != FORMAT.decimal else []
+    parts += ["--decimals", files.decimals] if files.decimals != FORMAT.published_decimals else []
+    parts += ["--keep-metadata"] if files.keep_metadata else []
+    parts += ["--strict"] if files.strict else []
+    parts += ["-o", files.output]
+    parts += ["--report-strata"] if files.report_strata else []
+    for name in ("report", "json", "plot", "note"):
+        parts += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
+    return shlex.join(parts)
 
 
 def named(method: str, options: Mapping[str, Any]) -> str:

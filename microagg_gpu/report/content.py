@@ -182,11 +182,11 @@ def describe(
             },
             "before": {
                 "linkage": _linked(before, seen, ordinal) if link else None,
-                **_alike(before, seen, [category["before"] for category in categories], k),
+                **_shared(before, seen, [category["before"] for category in categories], k),
             },
             "after": {
                 "linkage": 100 * link.share if link else None,
-                **_alike(after, seen, [category["after"] for category in categories], k),
+                **_shared(after, seen, [category["after"] for category in categories], k),
             },
         },
         "oversized": oversized(np.repeat(np.arange(len(all_sizes)), all_sizes), k)._asdict()
@@ -236,7 +236,7 @@ def _codes(texts: Iterable[ArrayLike]) -> list[np.ndarray]:
     return [np.unique(np.asarray(part, dtype=str), return_inverse=True)[1] for part in texts]
 
 
-def _alike(
+def _shared(
     data: np.ndarray, seen: np.ndarray, texts: list[ArrayLike], k: int | None
 ) -> dict[str, Any]:
     """How many records share all their values: the fewest, and shares of unique ones and below k.
@@ -244,11 +244,11 @@ def _alike(
     Values are those of the variables, the strata, and which values are missing.
     """
     number = distinct_rows(np.column_stack([seen, *_codes(texts), data]))[1]
-    alike = np.bincount(number)[number]
+    sharing = np.bincount(number)[number]
     return {
-        "smallest": alike.min(),
-        "unique": 100 * np.mean(alike == 1),
-        "below_k": None if k is None else 100 * np.mean(alike < k),
+        "smallest": sharing.min(),
+        "unique": 100 * np.mean(sharing == 1),
+        "below_k": None if k is None else 100 * np.mean(sharing < k),
     }
 
 

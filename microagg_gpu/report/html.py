@@ -5,7 +5,7 @@ from typing import Any
 
 from ..checks import known_keywords
 from ..errors import InputError, shown
-from . import sections
+from . import risk, sections
 from .style import STYLE
 from .tables import Html, long_text
 from .wording import WARNING, count, percent, unchanged
@@ -35,16 +35,16 @@ def page(content: dict[str, Any]) -> str:
     check_content(content)
     parts = [
         ("done", "What was done", sections.done(content)),
-        ("risk", "Risk before and after", sections.risk(content)),
+        ("risk", "Risk before and after", risk.risk(content)),
         ("utility", "Utility", sections.utility(content)),
         ("variables", "Variables", sections.variables(content)),
         ("correlations", "Correlations", sections.correlations(content)),
         ("groups", "Groups", sections.groups(content)),
-        ("alternatives", "Alternatives", sections.alternatives(content)),
+        ("alternatives", "Alternatives", risk.alternatives(content)),
         ("reading", "How to read this", sections.reading()),
     ]
     if content["by_stratum"]:
-        parts.insert(-2, ("strata", "Strata", sections.by_stratum(content)))
+        parts.insert(-2, ("strata", "Strata", risk.by_stratum(content)))
     links = "".join(f'<a href="#{key}">{title}</a>' for key, title, _ in parts)
     body = "".join(
         f'<section id="{key}"><h2>{title}</h2>{text}</section>' for key, title, text in parts

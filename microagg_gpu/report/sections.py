@@ -8,10 +8,8 @@ from . import svg
 from .tables import Column, breakable, facts, folded, long_text, table
 from .wording import (
     DASH,
-    FIVE_PERCENT,
     TERMS,
     Label,
-    count,
     fixed,
     labels,
     number,
@@ -20,7 +18,6 @@ from .wording import (
 )
 
 DRAWN = 30  # rows of a chart
-SHOWN_STRATA = 50
 _PAIR = ' class="pair"'
 
 
@@ -76,7 +73,7 @@ def utility(content: dict[str, Any]) -> str:
         rows = rows[:1]
     lost = [
         (label, row["loss"])
-        for label, row in zip(_labels(content), content["by_variable"], strict=True)
+        for label, row in zip(label_names(content), content["by_variable"], strict=True)
         if row["loss"] is not None
     ]
     lost.sort(key=lambda pair: -pair[1])
@@ -86,7 +83,7 @@ def utility(content: dict[str, Any]) -> str:
     picture = svg.bars("Information loss by variable", "information loss in percent", lost[:DRAWN])
     return (
         f'{_beginning(content)}<div class="pair"><div>{facts("Loss", rows, numbers=True)}</div>'
-        f"{_figure('Loss by variable', selection, picture, 'wide')}</div>"
+        f"{figure('Loss by variable', selection, picture, 'wide')}</div>"
     )
 
 
@@ -98,9 +95,9 @@ def variables(content: dict[str, Any]) -> str:
         selection = _selection(
             sum(row["loss"] is not None for row in rows), len(content["densities"])
         )
-        short = {name.full: name for name in _labels(content)}
+        short = {name.full: name for name in label_names(content)}
         pictures = "".join(
-            _figure(short[row["name"]], _zeros(row["zeros"]), svg.densities(row))
+            figure(short[row["name"]], _zeros(row["zeros"]), svg.densities(row))
             for row in content["densities"]
         )
         parts.append(
@@ -108,10 +105,10 @@ def variables(content: dict[str, Any]) -> str:
             '<div class="legend"><span><i class="old"></i>original</span>'
             f'<span><i class="new"></i>protected</span></div><div class="grid">{pictures}</div>'
         )
-    names, weighted = _labels(content), _weighted(content)
+    names, weighted = label_names(content), has_weights(content)
     if rows and weighted:
         title = "Mean and standard deviation, with sampling weights"
-        parts.append(folded(title, _means(title, rows, names, "weighted_"), len(rows)))
+        parts.append(folded(title, means(title, rows, names, "weighted_"), len(rows)))
     if rows:
         title = "Loss, mean and standard deviation" + ", without weights" * weighted
         parts.append(folded(title, _moments(title, rows, names), len(rows)))
@@ -123,7 +120,7 @@ def variables(content: dict[str, Any]) -> str:
     return "".join(parts)
 
 
-def _weighted(content: dict[str, Any]) -> bool:
+def has_weights(content: dict[str, Any]) -> bool:
     rows = content["by_variable"]
     return bool(rows) and "weighted_mean" in rows[0]["before"]
 
@@ -134,7 +131,7 @@ def _zeros(shares: dict[str, float] | None) -> str:
     return f"zeros: {percent(shares['before'])} before, {percent(shares['after'])} after"
 
 
-def _labels(content: dict[str, Any]) -> list[Label]:
+def label_names(content: dict[str, Any]) -> list[Label]:
     return labels([row["name"] for row in content["by_variable"]])
 
 
@@ -197,7 +194,7 @@ def _quantiles(title: str, rows: Sequence[dict[str, Any]], names: Sequence[Label
     return table(title, columns, entries, classes)
 
 
-def _means(
+def means(
     title: str, rows: Sequence[dict[str, Any]], names: Sequence[Label], kind: str = ""
 ) -> str:
     """Means and standard deviations; of kind "weighted_" with sampling weights."""
@@ -277,7 +274,7 @@ def correlations(content: dict[str, Any]) -> str:
         ("Change", "on its own scale", "Change of the correlations", change, max(top, 0.01)),
     ]
     pictures = "".join(
-        _figure(name, note, svg.heat_map(title, shown, values, most))
+        figure(name, note, svg.heat_map(title, shown, values, most))
         for name, note, title, values, most in maps
     )
     mean = content["correlation_discrepancies"]
@@ -316,7 +313,7 @@ def _component(content: dict[str, Any]) -> str:
             fixed(row["protected"], 3),
             _signed(row["original"], row["protected"]),
         ]
-        for name, row in zip(_labels(content), content["weights"].values(), strict=True)
+        for name, row in zip(label_names(content), content["weights"].values(), strict=True)
     ]
     columns = [Column("variable", left=True), Column("before"), Column("after"), Column("change")]
     weights = table("Weights on the first principal component", columns, entries)
@@ -341,164 +338,8 @@ def groups(content: dict[str, Any]) -> str:
     )
     return (
         f'<div class="pair"><div>{facts("Groups", rows, numbers=True)}</div>'
-        f"{_figure('Group sizes', '', picture, 'wide')}</div>"
+        f"{figure('Group sizes', '', picture, 'wide')}</div>"
     )
-
-
-def risk(content: dict[str, Any]) -> str:
-    """What an intruder could find out before and after, in total and by variable."""
-    risk, rows, k = content["risk"], content["by_variable"], content["k"]
-    patterns = " and patterns of missing values" if content["missing"] else ""
-    strata = "" if content["cells"] == 1 else f", within {content['cells']:,} strata{patterns}"
-    old, new = risk["before"], risk["after"]
-    columns = [Column("", left=True), Column("before"), Column("after")]
-    body = [["Unique records", percent(old["unique"]), percent(new["unique"])]]
-    if k:
-        few = f"Records equal to fewer than {k - 1} others"
-        body.append([few, percent(old["below_k"]), percent(new["below_k"])])
-    body.append(["Fewest equal records", f"{old['smallest']:,}", f"{new['smallest']:,}"])
-    if new["linkage"] is not None:
-        linked = f"Records that an intruder would identify{strata}"
-        body.append([linked, percent(old["linkage"]), percent(new["linkage"])])
-    text = (
-        "<p>Records are equal if they agree in the protected variables, the strata, and which "
-        "values are missing. Other published columns are not counted here.</p>"
-        + table("Risk before and after", columns, body)
-    )
-    if not rows:
-        return text
-    text += "<h3>Values, on average</h3>" + facts(
-        "Risk of values",
-        [
-            ("Values within 1 to 10\N{NO-BREAK SPACE}% of the ranks", percent(risk["ranks"])),
-            (f"Values within {FIVE_PERCENT}", percent(risk["near"])),
-            ("Values enclosed by the neighbouring published values", percent(risk["inside"])),
-            ("Values revealed by a narrow range", percent(risk["narrow"])),
-        ],
-        numbers=True,
-    )
-    columns = [
-        Column("variable", left=True),
-        Column("by ranks", "interval disclosure"),
-        Column(f"within {FIVE_PERCENT}", "interval disclosure"),
-        Column("enclosed", "range inference"),
-        Column("median width in standard deviations", "range inference"),
-        Column("revealed", "range inference"),
-    ]
-    body = [
-        [
-            name,
-            percent(row["risk"]["ranks"]),
-            percent(row["risk"]["near"]),
-            percent(row["risk"]["inside"]),
-            number(row["risk"]["width"], 3),
-            percent(row["risk"]["narrow"]),
-        ]
-        for name, row in zip(_labels(content), rows, strict=True)
-    ]
-    return text + folded(
-        "Values, by variable", table("Risk of each variable", columns, body), len(body)
-    )
-
-
-def by_stratum(content: dict[str, Any]) -> str:
-    """A table of the strata, and one for each with its variables."""
-    strata, names = content["by_stratum"], _labels(content)
-    columns = [
-        Column("stratum", left=True),
-        Column("records"),
-        Column("groups"),
-        Column("smallest"),
-        Column("loss"),
-        Column("share of total loss"),
-        Column("linkage risk"),
-    ]
-    body = [
-        [
-            row["name"],
-            f"{row['records']:,}",
-            DASH if row["groups"] is None else f"{row['groups']:,}",
-            DASH if row["smallest"] is None else f"{row['smallest']:,}",
-            percent(row["loss"]),
-            percent(row["share_of_loss"]),
-            percent(row["linkage"]),
-        ]
-        for row in strata
-    ]
-    overview = folded("All strata", table("Loss and risk by stratum", columns, body), len(body))
-    weighted = _weighted(content)
-    title = "Mean and standard deviation" + ", with sampling weights" * weighted
-    parts = [
-        f"<details><summary>{escape(row['name'])} <span>{count(row['records'], 'record')}</span>"
-        f"</summary>{_means(title, row['by_variable'], names, 'weighted_' * weighted)}</details>"
-        for row in strata[:SHOWN_STRATA]
-    ]
-    rest = len(strata) - SHOWN_STRATA
-    more = f"<p>The JSON file has {rest:,} more strata.</p>" if rest > 0 else ""
-    return f"{overview}<h3>{title}</h3>{''.join(parts)}{more}" if names else overview
-
-
-def alternatives(content: dict[str, Any]) -> str:
-    """The risk-utility map and the table behind it."""
-    rows = content["alternatives"]
-    if not rows:
-        return "<p>No other methods were run.</p>"
-    name, k = content["method"] or "", content["k"]
-    sampled = next((row["records"] for row in rows if row.get("records")), None)
-    own = f"this run: {name}" if name else "this file"
-    chosen = {"method": own, "k": k, "loss": content["loss"], "risk": content["risk"]["linkage"]}
-    note, this = "", [chosen]
-    if sampled:
-        base = name.removesuffix(", refined")
-        same = [row for row in rows if (row["method"], row["k"]) == (base, k)]
-        absent = " The method of this run is not among them: it is too slow."
-        absent = absent if name and not same else ""
-        note = (
-            f"<p>These runs use a random sample of {sampled:,} of the {content['records']:,} "
-            "records. Fewer records are less similar to each other, so the losses are higher than "
-            "those of the whole file: compare them with each other only."
-            f"{absent}</p>"
-        )
-        plain = " before refinement" if base != name else ""
-        this = [{**row, "method": f"{base}, the method of this run{plain}"} for row in same]
-        rows = [row for row in rows if row not in same]
-    else:
-        figures = [percent(chosen[key]) for key in ("loss", "risk")]
-        rows = [
-            row
-            for row in rows
-            if [row["method"], row["k"], percent(row["loss"]), percent(row["risk"])]
-            != [name, k, *figures]
-        ]
-    sizes = sorted({row["k"] for row in rows if None not in (row["loss"], row["risk"])})
-    marks = "".join(
-        f"<span>{svg.mark_sample(i)}k\N{THIN SPACE}=\N{THIN SPACE}{k}</span>"
-        for i, k in enumerate(sizes)
-    )
-    picture = ""
-    if sizes and all(row["risk"] is not None for row in this):
-        legend = f'<div class="legend">{marks}</div>'
-        drawn = svg.risk_map(rows, this)
-        picture = _figure("Risk and loss", "lower left is better", drawn, "map", legend)
-    columns = [
-        Column("method", left=True),
-        Column("k"),
-        Column("loss"),
-        Column("linkage risk"),
-        Column("seconds"),
-    ]
-    entries = [
-        [
-            row["method"],
-            str(row["k"] or DASH),
-            percent(row["loss"]),
-            percent(row["risk"]),
-            fixed(row.get("seconds"), 3),
-        ]
-        for row in [*this, *sorted(rows, key=lambda row: (row["k"], row["loss"]))]
-    ]
-    classes = ["this"] * len(this) + [""] * len(rows)
-    return note + picture + table("Loss, risk and time of each run", columns, entries, classes)
 
 
 def reading() -> str:
@@ -507,7 +348,7 @@ def reading() -> str:
     return f'<dl class="terms">{terms}</dl>'
 
 
-def _figure(title: str, note: str, picture: str, kind: str = "", legend: str = "") -> str:
+def figure(title: str, note: str, picture: str, kind: str = "", legend: str = "") -> str:
     extra = f" <span>{escape(note)}</span>" if note else ""
     wrapped = f'<div class="scroll {kind}" tabindex="0">{picture}</div>' if kind else picture
     caption = f"<figcaption>{breakable(title)}{extra}</figcaption>"
