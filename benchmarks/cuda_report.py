@@ -18,16 +18,27 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from microagg_gpu.datasets import simulated
+from microagg_gpu.datasets import clusters, simulated
 
 from .common import RESULTS, figure, table, write
 from .cuda import compile as compiling
 from .cuda import kernels as launching
-from .cuda.budget import Work, dry_run
+from .cuda.budget import OPERATIONS, dry_run
 from .cuda.compile import CAPABILITIES, LINKED, THREADS, Capability, occupancy
 from .cuda.costs import COSTS
 from .cuda.kernels import Kernel
-from .cuda.projection import ASSUMED, CARDS, LAUNCH, projection
+from .cuda.projection import (
+    ASSUMED,
+    CARDS,
+    FIRST,
+    ISSUED,
+    LAUNCH,
+    REACHED,
+    USABLE,
+    WAIT,
+    projection,
+)
+from .cuda.work import Work
 from .scaling.measure import standardized
 
 PACKAGES = (
@@ -35,7 +46,8 @@ PACKAGES = (
     *("numba", "llvmlite", "numpy"),
 )
 METHODS = {"mdav": 5, "vmdav": 5, "centroid": 5, "diameter": 4, "mst": 4, "kward": 4}
-DATA = {f"SIM_{8 + i}": 20_000 * i for i in range(1, 7)}
+DATA = {f"SIM_{8 + i}": 20_000 * i for i in range(1, 7)} | {"generated": 1_000_000}
+LARGE = ("mst", *OPERATIONS)  # counted with --most 1000000: others would take days
 Row = dict[str, Any]
 Rows = dict[Kernel, list[Row]]
 Works = dict[tuple[str, str], tuple[Work, float]]  # with the seconds of the dry run
@@ -66,7 +78,17 @@ def side_by_side(jobs: dict[Any, tuple[Callable[..., Any], ...]], processes: int
 def counted(method: str, data: str) -> tuple[Work, float]:
     """What a method asks of a device on simulated data; how long the dry run took."""
     start = time.perf_counter()
-    work, _ = dry_run(standardized(simulated(data)), METHODS[method], method)
+    records = (
+        simulated(data)
+        if data.startswith("SIM")
+        else clusters(200, 10, 0.1, DATA[data] // 200, DATA[data] // 200, seed=0)
+    )
+    points = standardized(records)
+    if method in OPERATIONS:
+        work = Work()
+        OPERATIONS[method](work, points)
+    else:
+        work, _ = dry_run(points, METHODS[method], method)
     return work, time.perf_counter() - start
 
 
@@ -172,9 +194,10 @@ def work_lines(works: Works) -> Iterator[list[str]]:
     """What whole methods ask of a device."""
     for (method, data), (work, _) in works.items():
         yield [
-            *(f"`{method}`", data, f"{DATA[data]:,}", str(METHODS[method])),
-            *(f"{work.launches:,}", f"{work.grid_syncs:,}", f"{work.reductions:,}"),
-            *(f"{work.removals:,}", scientific(work.distances), scientific(work.flops)),
+            *(f"`{method}`", data, f"{DATA[data]:,}", str(METHODS.get(method, "-"))),
+            *(f"{work.launches:,}", f"{work.expressions:,}", f"{work.waits:,}"),
+            *(f"{work.grid_syncs:,}", f"{work.reductions:,}", f"{work.removals:,}"),
+            *(scientific(work.distances), scientific(work.flops), scientific(work.instructions)),
             *(scientific(work.bytes(8)), scientific(work.bytes(4))),
         ]
 
@@ -262,12 +285,23 @@ def about_methods(works: Works) -> list[str]:
     cards = [
         f"{card.name}: {card.bandwidth / 1e9:,.0f} GB/s, {card.float64 / 1e12:.3g} TFLOPS in "
         f"float64 and {card.float32 / 1e12:.3g} in float32, {card.processors} multiprocessors, "
-        f"{card.cache} MB of L2 cache ({card.source})"
+        f"{card.clock / 1e9:g} GHz, {card.cache} MB of L2 cache ({card.source}), from which "
+        f"{card.from_cache / 1e12:g} TB/s are assumed"
         for card in CARDS
     ]
     assumptions = [
         f"{meeting * 1e6:g} µs a meeting, {step * 1e6:g} µs a reduction or removal"
         for meeting, step in ASSUMED.values()
+    ]
+    shares = [
+        f"{name}: {l2:.0%} of the L2 cache's bandwidth, {memory:.0%} of the memory's and "
+        f"{peak:.0%} of half the peak are reached; {FIRST[name] * 1e6:g} µs until the first bytes "
+        "of a scan"
+        for name, (l2, memory, peak) in REACHED.items()
+    ]
+    issued = [
+        f"{rate:g} a cycle and multiprocessor, {each:g} of the machine for one of PTX"
+        for rate, each in ISSUED.values()
     ]
     seconds = max((seconds for _, seconds in works.values()), default=0.0)
     return [
@@ -279,13 +313,18 @@ def about_methods(works: Works) -> list[str]:
         "counts with those of the compiled kernels executed by `ptxrun`). The dry runs took up to "
         f"{figure(seconds, 2)} s. *Meetings* are grid synchronisations; *reductions* and "
         "*removals* are what a block does one after the other besides looking at records; bytes "
-        "are those of records and of what is kept of each, as if nothing stayed in a cache. CuPy's "
-        "own copies when a method starts, and what is done on the host (cutting the spanning "
-        "tree), are not counted.",
+        "are those of records and of what is kept of each, as if nothing stayed in a cache. "
+        "*Expressions* are CuPy's kernels for building a search tree and for the rounds of a "
+        "spanning tree; *waits* are numbers that the host reads; *instructions* are those of PTX "
+        "that warps execute for searches. CuPy's own copies when a method starts, and what is done "
+        "on the host (cutting the spanning tree), are not counted. `mst by Prim` and "
+        "`nearest_records by arrays` are what the engine did before it had a tree; `neighbours` "
+        "(16 of each) it left to the CPU.",
         "",
         *table(
-            ("method", "data", "n", "k", "launches", "grid syncs", "reductions", "removals",
-             "distances", "flops", "bytes, float64", "bytes, float32"),
+            ("method", "data", "n", "k", "launches", "expressions", "waits", "grid syncs",
+             "reductions", "removals", "distances", "flops", "instructions", "bytes, float64",
+             "bytes, float32"),
             work_lines(works),
         ),
         "",
@@ -293,16 +332,20 @@ def about_methods(works: Works) -> list[str]:
         "",
         "A projection, not a measurement: the larger of bytes / bandwidth and flops / half the "
         "peak (products are rounded before they are added, so never fused), for comparing all "
-        "pairs in tiles (`diameter`, `kward`) and for the rest apart; then for each meeting, "
-        "reduction and removal, and each launch what it is assumed to take:",
+        "pairs in tiles (`diameter`, `kward`) and for the rest apart, or the time until the first "
+        "bytes of every scan are there; then for each meeting, reduction and removal, and each "
+        "launch what it is assumed to take:",
         "",
         f"- {assumptions[0]} for the first number, {assumptions[1]} for the second; "
-        f"{LAUNCH * 1e6:g} µs a launch;",
+        f"{LAUNCH * 1e6:g} µs a launch or expression, {WAIT * 1e6:g} µs a wait;",
+        *(f"- {share};" for share in shares),
+        f"- of the instructions of searches {issued[0]} for the first, {issued[1]} for the second, "
+        "if that takes longer than flops and bytes;",
         *(f"- {card}." for card in cards),
         "",
-        "The records of these data sets (at most 10 MB) fit in the L2 cache of each card, which "
-        "is faster than its memory; that is not taken into account, nor is the time until the "
-        "first record of a scan arrives.",
+        f"Records that fit into {USABLE:.0%} of the L2 cache come from there; of more records that "
+        "share, squared. Not in it: compiling, the host's part (cutting the spanning tree takes "
+        "about 0.09 s of a core for 100,000 records), and memory that CuPy has to ask for.",
         "",
         "Projected seconds:",
         "",
@@ -375,7 +418,14 @@ def main(arguments: list[str] | None = None) -> int:
     kernels, failed = launching.found(options.methods)
     launched = [kernel for kernel in kernels if kernel.types]
     methods = [method for method in METHODS if method in (options.methods or METHODS)]
-    names = [(m, data) for m in methods for data, n in DATA.items() if n <= options.most]
+    if not options.methods or "mst" in methods:
+        methods += OPERATIONS
+    names = [
+        (m, data)
+        for m in methods
+        for data, n in DATA.items()
+        if n <= options.most and (n < 10**6 or m in LARGE)
+    ]
     jobs: dict[Any, Any] = {k: (compiling.compiled, k, options.cc) for k in launched}
     jobs |= {name: (counted, *name) for name in names}
     done = side_by_side(jobs, options.processes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from array_api_compat import is_cupy_array, is_numpy_array
 
-from .arrays import to_numpy
+from .arrays import array_namespace, to_numpy
 from .protocol import Engine, EngineName, HasLoops, HasMixedLoop, HasPointSet
 
 if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
@@ -26,7 +26,15 @@ if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     _loops: HasLoops = cuda
     _mixed_loop: HasMixedLoop = cpu
 
-__all__ = ["ENGINES", "Engine", "engine_for", "engine_name", "engine_named", "to_numpy"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "array_namespace",
+    "engine_for",
+    "engine_name",
+    "engine_named",
+    "to_numpy",
+]
 
 ENGINES = get_args(EngineName)
 

@@ -39,6 +39,11 @@ def clock() -> float:
     return (_since if _depth else perf_counter()) - _spent
 
 
+def spent() -> float:
+    """The seconds in which this process has compiled kernels."""
+    return _spent + (perf_counter() - _since if _depth else 0.0)
+
+
 @contextmanager
 def watched(tell: Callable[[bool], None]) -> Iterator[None]:
     """Call a function with True when compiling begins and with False when it ends."""

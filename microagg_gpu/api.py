@@ -1,6 +1,7 @@
 """The public functions: a table and settings in, a `Result` or a `Comparison` out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .checks import as_list, callable_or_none, known_keywords, number, whole_number
@@ -65,7 +66,7 @@ def microaggregate(
 
     Parameters
     ----------
-    data : array, list of lists or DataFrame
+    data : array, list of lists, DataFrame or other table
         A row per record; one dimension is one variable. Arrays of any Array API library
         (NumPy, CuPy, PyTorch, ...), pandas and polars DataFrames, Arrow tables.
     k : int
@@ -150,7 +151,7 @@ def microaggregate(
     )  # fmt: skip
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)
-    with on_device(data):
+    with _at_the_data(data):
         roles = Roles(columns, by, sampling_weight, ordinal, nominal)
         return protect(prepare(read(data, roles), settings), settings, progress, watch)
 
@@ -214,7 +215,7 @@ def refine(
         refine=seconds, refine_steps=steps,
     )  # fmt: skip
     callable_or_none("watch", watch)
-    with on_device(data):
+    with _at_the_data(data):
         problem = prepare(read(data, Roles(columns, by, sampling_weight)), settings)
         return protect(problem, settings, watch=watch, groups=given_groups(labels, problem))
 
@@ -291,8 +292,21 @@ def compare(
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)
     refine_best = whole_number("refine_best", refine_best, 0, 10**9)
-    with on_device(data):
+    with _at_the_data(data):
         table = read(data, Roles(columns, by, sampling_weight, ordinal, nominal))
         problems = [prepare(table, given) for given in settings]
         runs = variants(methods, table)
         return compare_methods(problems, settings, runs, progress, watch, refine_best)
+
+
+@contextmanager
+def _at_the_data(data: Any) -> Iterator[None]:
+    """Make the GPU of the data the current one, and say in a sentence if memory runs out."""
+    try:
+        with on_device(data):
+            yield
+    except MemoryError as error:
+        detail = f" ({error})" if str(error) else ""
+        raise InputError(
+            f"the records need more memory than there is{detail}: protect fewer at a time"
+        ) from error

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from array_api_compat import is_cupy_array, is_torch_array
 
 from .errors import InputError, option, shown, suggestion
 
@@ -70,9 +71,14 @@ def one_of(name: str, value: Any, known: Collection[str | None]) -> Any:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, and not a truth value."""
+    """Whether a value is a whole number, and not a truth value.
+
+    One that arrives as a float, as from R, is whole too.
+    """
     if isinstance(value, (bool, np.bool_)):
         return False
+    if isinstance(value, (float, np.floating)):
+        return bool(value.is_integer())
     try:
         operator.index(value)
     except TypeError:
@@ -82,7 +88,7 @@ def is_whole(value: Any) -> bool:
 
 def whole_number(name: str, value: Any, least: int, most: int = LARGEST) -> int:
     """Return the value as an int from least to most."""
-    if not is_whole(value) or not least <= (number := operator.index(value)) <= most:
+    if not is_whole(value) or not least <= (number := int(value)) <= most:
         limits = f"of {least} or more" if most == LARGEST else f"from {least} to {most}"
         raise InputError(option(name, value), f" must be a whole number {limits}")
     return number
@@ -230,6 +236,21 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
+def on_host(values: Any) -> np.ndarray:
+    """Return an array_like as a NumPy array; one on a GPU is copied."""
+    if is_cupy_array(values):
+        return values.get()
+    return np.asarray(values.detach().cpu() if is_torch_array(values) else values)
+
+
+def whole_floats(values: np.ndarray) -> np.ndarray:
+    """Floats that are whole numbers, such as labels from R, as integers; all else as it is."""
+    if values.dtype.kind == "f" and bool(np.all(np.abs(values) < 2**53)):
+        integers = values.astype(np.int64)
+        return integers if np.array_equal(integers, values) else values
+    return values
+
+
 def as_floats(values: Any, what: str) -> np.ndarray:
     """Return numbers as a float64 array of any shape.
 
@@ -240,7 +261,7 @@ def as_floats(values: Any, what: str) -> np.ndarray:
         The sentence for what are not numbers.
     """
     try:
-        array = np.asarray(values)
+        array = on_host(values)
         if array.dtype.kind in "biufO":
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError, RuntimeError):

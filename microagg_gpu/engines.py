@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
+from math import inf
 from typing import Any, NamedTuple
 
 from array_api_compat import device as device_of
@@ -32,9 +33,26 @@ def simulated() -> bool:
 class Work(NamedTuple):
     """What an engine is chosen for, if the user names none."""
 
-    name: str  # by which it is known whether its kernels are compiled
+    name: str  # by which it is known whether its kernels are compiled; a method's comes first
     seconds: float  # that the generic engine needs, about
+    records: int  # that are worked on at once
     runs: int = 1  # that are to come, of this work and of other
+
+
+# What runs where, of records on a GPU: from how many up to how many the CUDA engine is expected to
+# be faster than the CPU engine on a copy of them. Below 5,000 a copy and two cores have done the
+# work while kernels are loaded and launched. The rest is from the projections for an RTX 4090 and
+# the CPU engine's times on two cores, the slow end of the range (benchmarks/results/cuda.md): the
+# CUDA engine looks at all records in each step, the CPU engine does not. Nobody has measured it.
+ON_GPU: dict[str, tuple[float, float]] = {
+    "mdav": (5_000, 1_200_000),
+    "diameter": (5_000, inf),
+    "mst": (5_000, inf),
+    "genetic": (5_000, inf),
+    "optimal": (5_000, inf),
+    "individual": (5_000, inf),
+    "nearest records": (5_000, inf),
+}
 
 
 def choose(
@@ -54,11 +72,15 @@ def choose(
         By default the fastest one for the array.
     work : Work, optional
         What it is for. All engines return the same, so work that the generic engine has done
-        before the CPU engine could begin is left to it.
+        before the CPU engine could begin is left to it, and work that the CPU engine does sooner
+        than the CUDA engine is done by the CPU engine on a copy (`ON_GPU`).
     """
     placed = _moved(points, device, engine)
-    if engine is None and work is not None and is_numpy_array(placed):
-        engine = host_engine(work)
+    if engine is None and work is not None:
+        if is_numpy_array(placed):
+            engine = host_engine(work)
+        elif is_cupy_array(placed) and not _stays_on_gpu(work):
+            placed, engine = to_numpy(placed), "cpu"
     return placed, engine_for(placed, engine)
 
 
@@ -75,12 +97,19 @@ def host_engine(work: Work) -> str:
     return "generic" if work.seconds <= wait else "cpu"
 
 
+def _stays_on_gpu(work: Work) -> bool:
+    least, most = next(
+        (sizes for name, sizes in ON_GPU.items() if work.name.startswith(name)), (inf, inf)
+    )
+    return least <= work.records <= most
+
+
 def nearest_work(n: int, m: int, d: int) -> Work:
     """The search for the nearest of n records to each of m, of d variables.
 
     The generic engine needs some 5 ns for each pair and variable.
     """
-    return Work("nearest records", 5e-9 * n * m * d)
+    return Work("nearest records", 5e-9 * n * m * d, n)
 
 
 def set_compiled(engine: Engine, work: Work) -> None:
@@ -90,7 +119,6 @@ def set_compiled(engine: Engine, work: Work) -> None:
 
 
 def _moved(points: Any, device: str, engine: str | None) -> Any:
-    number = device.partition(":")[2]
     here = device_name(points)
     if engine == "cuda" and not simulated():
         if device == "cpu":
@@ -105,20 +133,21 @@ def _moved(points: Any, device: str, engine: str | None) -> Any:
     check_gpu(option("device", device))
     import cupy
 
+    number = device.partition(":")[2]
     found = cupy.cuda.runtime.getDeviceCount()
     if int(number or 0) >= found:
         raise InputError(
             option("device", device), f" does not exist: this machine has {found} GPU(s)"
         )
-    with cupy.cuda.Device(int(number or 0)):
-        free = cupy.cuda.Device().mem_info[0]
-        if points.nbytes > free:
+    with cupy.cuda.Device(int(number)) if number else nullcontext():  # else the current one
+        try:
+            return cupy.asarray(points if is_cupy_array(points) else to_numpy(points))
+        except MemoryError:  # asked of whoever allocates: CuPy's pool or RMM may hold free memory
             raise InputError(
-                f"the data take {points.nbytes} bytes and the GPU has {free} free: "
-                "protect fewer records at a time, or use ",
+                f"the data take {points.nbytes} bytes and the GPU has "
+                f"{cupy.cuda.Device().mem_info[0]} free: protect fewer records at a time, or use ",
                 option("device", "cpu"),
-            )
-        return cupy.asarray(points if is_cupy_array(points) else to_numpy(points))
+            ) from None
 
 
 def check_gpu(wanted: Option) -> None:

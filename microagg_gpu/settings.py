@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
-from .checks import LARGEST, is_whole, number, one_of, true_or_false, whole_number
+from array_api_compat import is_cupy_array
+
+from .checks import LARGEST, is_whole, number, on_host, one_of, true_or_false, whole_number
 from .errors import InputError, option
 from .kernels.protocol import EngineName
 
@@ -100,6 +102,8 @@ class Settings:
             self._set(name, true_or_false(name, getattr(self, name)))
         self._set("device", check_device(self.device))
         self._set("decimals", check_decimals(self.decimals))
+        if is_cupy_array(self.variable_weights):
+            self._set("variable_weights", on_host(self.variable_weights))
         if self.refine is not None:
             self._set("refine", number("refine", self.refine, 0))
         if self.refine_steps is not None:

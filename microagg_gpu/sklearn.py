@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_cupy_array
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -14,8 +15,10 @@ except ImportError as error:
 
 from . import InputError, microaggregate
 from .checks import is_whole, mapping, true_or_false
-from .engines import choose, nearest_work
+from .engines import choose, nearest_work, on_device
+from .kernels import array_namespace, to_numpy
 from .methods import check_names
+from .methods.common import take_records
 from .pipeline.grouping import check_method
 from .pipeline.problem import check_weights
 from .settings import DEFAULT, Weights
@@ -56,7 +59,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     labels_ : int64 array of shape (n,)
         Group of each fitted record, 0, 1, ... in order of first record.
     centroids_ : float64 array of shape (groups, p)
-        In the units of the data.
+        In the units of the data; on the GPU if the fitted records are CuPy's.
     loss_ : float
         Information loss 100 * SSE / SST of the fitted records.
     n_features_in_, feature_names_in_
@@ -94,7 +97,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or DataFrame of shape (n, p)
-            The records.
+            The records; an array of CuPy stays on its GPU.
         y : object
             Ignored; scikit-learn's pipelines give it.
 
@@ -112,7 +115,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "choose another, or call microaggregate"
             )
         least = int(self.k) if is_whole(self.k) and self.k < 2**31 else 1
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=max(1, least))
+        X = self._validated(X, ensure_min_samples=max(1, least))
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         weights = check_weights(self.variable_weights, [str(name) for name in names])
         result = microaggregate(
@@ -126,7 +129,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             **options,
         )
         self.labels_ = result.labels
-        self.centroids_ = result.protected[np.unique(result.labels, return_index=True)[1]]
+        first = np.unique(result.labels, return_index=True)[1]
+        with on_device(X):
+            self.centroids_ = take_records(result.protected, first)
         self.loss_ = result.loss
         self._scaling = result._problem.scaling
         self._points = self._scaling.apply(X)
@@ -146,12 +151,33 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         float64 array of shape (m, p), or as `set_output` says
+            Where the fitted records are: of CuPy if these are.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        points = self._scaling.apply(X)
-        if np.array_equal(points, self._points):
-            return self.centroids_[self.labels_]
-        work = nearest_work(len(self._points), *points.shape)
-        nearest = choose(points, "cpu", work=work)[1].nearest_records(self._points, points)[1]
-        return self.centroids_[self.labels_[nearest]]
+        X = self._validated(X, reset=False)
+        fitted = self._points
+        with on_device(fitted):
+            if is_cupy_array(fitted):
+                X = array_namespace(fitted).asarray(X)
+            elif is_cupy_array(X):
+                X = to_numpy(X)
+            points = self._scaling.apply(X)
+            if points.shape == fitted.shape and bool((points == fitted).all()):
+                return take_records(self.centroids_, self.labels_)
+            engine = choose(points, "auto", work=nearest_work(len(fitted), *points.shape))[1]
+            nearest = engine.nearest_records(fitted, points)[1]
+            return take_records(self.centroids_, self.labels_[nearest])
+
+    def _validated(self, X: Any, **how: Any) -> Any:
+        """Records as scikit-learn checks them; those of CuPy it cannot take, so they stay theirs.
+
+        Of these `microaggregate` refuses what cannot be used when they are fitted.
+        """
+        if not is_cupy_array(X):
+            return validate_data(self, X, dtype=np.float64, **how)
+        validate_data(self, X, reset=how.get("reset", True), skip_check_array=True)
+        with on_device(X):
+            numbers = X.ndim == 2 and X.size > 0 and X.dtype.kind in "biuf"
+            if not numbers or not bool(array_namespace(X).isfinite(X).all()):
+                raise InputError("X must be a matrix of finite numbers, a record in each row")
+            return X.astype(np.float64, copy=False)

@@ -7,7 +7,7 @@ grid, reductions within a block, launches.
 
 import heapq
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -23,68 +23,7 @@ from microagg_gpu.methods.extremes import centroid_groups, diameter_groups
 from microagg_gpu.methods.mdav import mdav
 from microagg_gpu.methods.vmdav import vmdav
 
-# Flops: of a variable in a squared distance (subtract, multiply, add); of what makes a rise of SSE
-# of it; of a number added to a correctly rounded sum, and of a sum made a centroid.
-SQUARE, RISE, ADD, CENTRE = 3, 4, 13, 19
-
-
-@dataclass
-class Work:
-    """What is asked of a device.
-
-    Attributes
-    ----------
-    launches : int
-        Kernels started.
-    grid_syncs : int
-        Grid synchronisations.
-    reductions, removals : int
-        What a block does one after the other besides scans: finding the least of what its
-        threads hold, and taking out a record.
-    distances : int
-        Squared distances computed.
-    flops : int
-        Floating point operations of the distances, and of what is made of them.
-    kept : int
-        Those of the sums and centroids that every block of a team keeps for itself.
-    values, words : int
-        Numbers of the points' type, and 8-byte indices, read from memory or written to it.
-    tile_flops, tile_values : int
-        How much of flops and values is for all pairs in tiles, a kernel of its own.
-    """
-
-    launches: int = 0
-    grid_syncs: int = 0
-    reductions: int = 0
-    removals: int = 0
-    distances: int = 0
-    flops: int = 0
-    kept: int = 0
-    values: int = 0
-    words: int = 0
-    tile_flops: int = 0
-    tile_values: int = 0
-
-    def bytes(self, item: int) -> int:
-        """Bytes moved, for numbers of so many bytes."""
-        return self.values * item + 8 * self.words
-
-    def scan(self, records: int, d: int, values: int = 0, words: int = 0, flops: int = 0) -> None:
-        """Compare records with a point, each with so many values and words besides."""
-        self.distances += records
-        self.flops += records * (SQUARE * d - 1 + flops)
-        self.values += records * (d + values)
-        self.words += records * words
-
-    def agree(self) -> None:
-        """The blocks of a team find the least of what they hold."""
-        self.grid_syncs += 1
-        self.reductions += 2
-
-    def take(self, records: int, d: int) -> None:
-        """Take records out, from the sum of those left to that of their group."""
-        self.removals += records
-        self.kept += records * d * 2 * ADD
+from .work import ADD, CENTRE, RISE, SQUARE, Work
 
 
 class Loop:
@@ -99,6 +38,7 @@ class Loop:
         self._budget = self._left = host._BYTES_PER_LAUNCH // (self.d * points.dtype.itemsize)
         work.launches += 3  # sum_up, share_sum, and the first of the loop
         work.values += self._n * self.d
+        work.held = max(work.held, self._n * self.d)
 
     def scan(self, records: int, values: int = 0, words: int = 0) -> None:
         """Look at all records, in a new launch if this one has looked at enough."""
@@ -231,7 +171,8 @@ def count_tiles(work: Work, n: int, d: int, tile: int, flops: int) -> None:
 
 def count_prim(work: Work, n: int, d: int, item: int) -> None:
     """Prim's method: at every step one record fewer."""
-    steps_per_launch = _engine("mst").steps_per_launch
+    steps_per_launch = _engine("prim").steps_per_launch
+    work.held = max(work.held, n * (d + 1))
     step = 0
     while step < n - 1:
         step += steps_per_launch((n - step) * (d + 1) * item)
@@ -240,6 +181,68 @@ def count_prim(work: Work, n: int, d: int, item: int) -> None:
     work.grid_syncs += n - 1
     work.reductions += 2 * (n - 1)
     work.removals += n - 1
+
+
+def count_tree(work: Work, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The minimum spanning tree, by Boruvka's method or by Prim's as the engine chooses."""
+    n, d = points.shape
+    trees = import_module("benchmarks.cuda.trees")
+    if n > 1:
+        trees.count_build(work, n, d)
+    try:
+        with trees.counted(work):
+            return _engine("mst").minimum_spanning_tree(np.ascontiguousarray(points))
+    except trees.NoTree:
+        count_prim(work, n, d, points.dtype.itemsize)
+        return cpu.minimum_spanning_tree(points)
+
+
+def count_neighbours(work: Work, points: np.ndarray, m: int = 16) -> None:
+    """Lists of the nearest of all records."""
+    trees = import_module("benchmarks.cuda.trees")
+    trees.count_build(work, *points.shape)
+    with trees.counted(work):
+        _engine("search").neighbours(points, m)
+
+
+def count_linkage(work: Work, points: np.ndarray) -> None:
+    """Record linkage: the nearest record of each group's centroid of three, as of a release."""
+    trees = import_module("benchmarks.cuda.trees")
+    labels = METHODS["mdav"].function(points, 3, engine=cpu)
+    sums = np.zeros((labels.max() + 1, points.shape[1]))
+    np.add.at(sums, labels, points)
+    queries = (sums / np.bincount(labels)[:, None])[labels]
+    for _ in range(2):  # of the points and of the queries
+        trees.count_build(work, *points.shape)
+    with trees.counted(work):
+        _engine("search").nearest_records(points, queries)
+
+
+def count_expressions(work: Work, points: np.ndarray) -> None:
+    """Record linkage by array expressions: all pairs, tile by tile, several passes a variable."""
+    n, d = points.shape
+    work.expressions += (5 * d + 6) * -(-n * n // 2**22)
+    work.distances += n * n
+    work.flops += n * n * SQUARE * d
+    work.values += (
+        n * n * (6 * d + 4)
+    )  # the difference, its square and the sum are written and read
+
+
+def count_prim_alone(work: Work, points: np.ndarray) -> None:
+    """Prim's method, whatever the engine would choose."""
+    n, d = points.shape
+    count_prim(work, n, d, points.dtype.itemsize)
+
+
+# Operations that are counted by themselves, beside whole methods; two are what the engine did
+# before it had a tree.
+OPERATIONS: dict[str, Callable[[Work, np.ndarray], None]] = {
+    "mst by Prim": count_prim_alone,
+    "neighbours": count_neighbours,
+    "nearest_records": count_linkage,
+    "nearest_records by arrays": count_expressions,
+}
 
 
 @njit(cache=True, nogil=True)
@@ -276,8 +279,9 @@ def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> 
     finally:
         ward._advance = usual
     steps, compared, mergers = map(int, tally)
+    work.held = max(work.held, n * (d + 3))
     launches = math.ceil(
-        steps / _engine("mst").steps_per_launch(n * (d + 3) * points.dtype.itemsize)
+        steps / _engine("prim").steps_per_launch(n * (d + 3) * points.dtype.itemsize)
     )
     work.scan(compared, d, values=2, words=1, flops=RISE)
     work.launches += launches
@@ -301,9 +305,7 @@ def dry_engine(work: Work) -> ModuleType:
         return counting
 
     def minimum_spanning_tree(points: Any, progress: Any = None) -> Any:
-        n, d = points.shape
-        count_prim(work, n, d, points.dtype.itemsize)
-        return cpu.minimum_spanning_tree(points, progress)
+        return count_tree(work, points)
 
     def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
         sizes = np.unique(within, return_counts=True)[1]

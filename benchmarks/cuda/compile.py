@@ -97,8 +97,8 @@ def _numba_type(kind: Type) -> Any:
     types = import_module("numba").types
     name, inside = kind
     if isinstance(inside, tuple):
-        module, _, named = name.partition(".")
-        python = getattr(import_module(f"{ENGINE}.{module}"), named)
+        module, _, named = name.rpartition(".")
+        python = getattr(import_module(module), named)
         return types.BaseTuple.from_types(tuple(map(_numba_type, inside)), python)
     number = import_module("numba.np.numpy_support").from_dtype(np.dtype(name))
     return types.Array(number, inside, "C") if inside else number
@@ -106,7 +106,10 @@ def _numba_type(kind: Type) -> Any:
 
 def function(kernel: Kernel) -> Any:
     """The Python function of a kernel."""
-    factory = getattr(import_module(f"{ENGINE}.{kernel.module}"), kernel.factory)
+    module = import_module(f"{ENGINE}.{kernel.module}")
+    if not kernel.factory:
+        return getattr(module, kernel.name).py_func
+    factory = getattr(module, kernel.factory)
     team = () if kernel.cooperative is None else (kernel.cooperative,)
     return getattr(factory(getattr(np, kernel.real), *team), kernel.name).py_func
 

@@ -12,19 +12,24 @@ import os
 import pkgutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from microagg_gpu.kernels.arguments import Partition
+
 from ..common import ROOT
 
 ENGINE = "microagg_gpu.kernels.cuda"
 REALS = ("float64", "float32")
 RECORDS, K = 26, 3
+# Tours from each record, and walks of warps, are slow to simulate.
+FEW = {"tsp": 8, "mst": 10, "path": 8, "best": 6}
 # Options that reach other kernels than a method's variants do.
 MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "centroid": ({"gather": "seed"},),
@@ -43,7 +48,7 @@ class Kernel:
     Attributes
     ----------
     module, factory, name : str
-        Where it comes from: ``module.factory(real, ...).name``.
+        Where it comes from: ``module.factory(real, ...).name``; without a factory ``module.name``.
     real : str
         "float64" or "float32".
     cooperative : bool or None
@@ -80,6 +85,18 @@ def factories() -> Iterator[tuple[str, str, Any]]:
                 yield found.name, name, value
 
 
+def module_kernels() -> Iterator[tuple[str, str, Any]]:
+    """Module, name and kernel of those that no factory makes, in Numba's simulator."""
+    package = import_module(ENGINE)
+    for found in pkgutil.iter_modules(package.__path__):
+        module = import_module(f"{ENGINE}.{found.name}")
+        for name, value in vars(module).items():
+            python = getattr(value, "fn", None)
+            own = getattr(python, "__module__", "") == module.__name__
+            if own and not getattr(value, "_device", True):
+                yield found.name, name, value
+
+
 def asks_for_team(factory: Any) -> bool:
     """Whether a factory makes other kernels for a team that is the grid."""
     return "cooperative" in inspect.signature(factory).parameters
@@ -94,8 +111,7 @@ def described(argument: Any) -> Type:
     """The type of an argument."""
     if isinstance(argument, tuple):
         kind = type(argument)
-        name = f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
-        return name, tuple(described(each) for each in argument)
+        return f"{kind.__module__}.{kind.__name__}", tuple(described(each) for each in argument)
     if hasattr(argument, "dtype"):
         if argument.ndim and not argument.flags.c_contiguous:
             raise ValueError("a kernel got an array that is not contiguous")
@@ -110,10 +126,37 @@ def runs() -> Iterator[tuple[str, dict[str, Any], np.ndarray]]:
     table = np.random.default_rng(0).normal(size=(RECORDS, 3))
     for name, method in METHODS.items():
         points = table[:, :1] if method.univariate else table
-        points = points[:8] if name == "tsp" else points  # a tour from each: slow
+        points = points[: FEW.get(name, RECORDS)]
         few = {"generations": 2, "population": 4} if name == "genetic" else {}
         for options in (*method.variants, *MORE.get(name, ())):
             yield name, few | options, points
+
+
+def operations(engine: Any) -> dict[str, Callable[[np.ndarray], Any]]:
+    """What no method on so few records reaches."""
+
+    def best_moves(points: np.ndarray) -> None:
+        every = np.arange(len(points))
+        partition = Partition(every // 2, every.reshape(-1, 2), points[::2].astype(np.float64))
+        engine.best_moves(points, partition, every[::-1].reshape(-1, 1).copy(), every, 2, 0.0)
+
+    return {
+        "mst of many variables": lambda points: import_module(f"{ENGINE}.prim").prim(points),
+        "neighbours": lambda points: engine.neighbours(points, 2),
+        "nearest_records": lambda points: engine.nearest_records(points, points),
+        "best_moves": best_moves,
+        "searches of mst": _search_all,
+    }
+
+
+def _search_all(points: np.ndarray) -> None:
+    """A spanning tree of which every component has to search."""
+    mst: Any = import_module(f"{ENGINE}.mst")
+    usual, mst.LISTED = mst.LISTED, 1
+    try:
+        mst.minimum_spanning_tree(points)
+    finally:
+        mst.LISTED = usual
 
 
 class _Enough(Exception):
@@ -141,6 +184,8 @@ def pretend_teams(launching: Any) -> None:
     launching.SIMULATED = False
     launching.RECORDS_PER_BLOCK = RECORDS // 2
     launching.cuda = SimpleNamespace(get_current_device=lambda: device)
+    fixed_size: Any = import_module(f"{ENGINE}.fixed_size")
+    fixed_size.blocks_that_fit = lambda *arguments: 2
 
 
 def launched(methods: list[str]) -> tuple[dict[int, dict[tuple[Type, ...], set[str]]], list[str]]:
@@ -154,18 +199,24 @@ def launched(methods: list[str]) -> tuple[dict[int, dict[tuple[Type, ...], set[s
     launching: Any = import_module(f"{ENGINE}.launching")
     seen: dict[int, dict[tuple[Type, ...], set[str]]] = {}
     failed: dict[str, None] = {}
-    jobs = [run for run in itertools.product(runs(), REALS) if run[0][0] in (methods or METHODS)]
+    jobs: list[tuple[str, str, Callable[[np.ndarray], Any], np.ndarray]] = []
+    for name, options, points in runs():
+        told = " ".join([name, *map(str, options.values())])
+        function = partial(METHODS[name].function, k=K, engine=engine, **options)
+        jobs += [(name, told, function, points)] if name in (methods or METHODS) else []
+    if not methods or "mst" in methods:
+        table = np.random.default_rng(0).normal(size=(10, 3))
+        jobs += [(name, name, does, table) for name, does in operations(engine).items()]
     for teams in (False, True):
         if teams:
             pretend_teams(launching)
-        for (name, options, points), real in jobs:
+        for (name, told, function, points), real in itertools.product(jobs, REALS):
             launching.LAUNCHES = _Notes()
             try:
-                METHODS[name].function(points.astype(real), K, engine=engine, **options)
+                function(points.astype(real))
             except _Enough:
                 pass
             except Exception as error:
-                told = " ".join([name, *map(str, options.values())])
                 failed[f"{told}: {type(error).__name__}: {error}"] = None
             note(seen, name, launching.LAUNCHES)
     return seen, list(failed)
@@ -198,7 +249,18 @@ def kernels(methods: list[str]) -> tuple[list[Kernel], list[str]]:
             for team, types in itertools.product(teams, known or {(): set()}):
                 by = tuple(sorted(known.get(types, ())))
                 result.append(Kernel(module, factory, name, real, team, types, by))
+    for module, name, kernel in module_kernels():
+        for types, users in (seen.get(id(kernel)) or {(): set()}).items():
+            by = tuple(sorted(users))
+            result.append(Kernel(module, "", name, _real_of(types), None, types, by))
     return result, failed
+
+
+def _real_of(types: tuple[Type, ...]) -> str:
+    """The type of the numbers among a kernel's arguments."""
+    inside = [kind[1] if isinstance(kind[1], tuple) else (kind,) for kind in types]
+    names = {name for kinds in inside for name, _ in kinds}
+    return "float32" if "float32" in names else "float64"
 
 
 def found(methods: list[str]) -> tuple[list[Kernel], list[str]]:

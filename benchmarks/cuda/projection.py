@@ -4,11 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .budget import Work
+from .work import Work
 
 LAUNCH = 10e-6  # seconds, assumed
+WAIT = 20e-6  # seconds of the host for a number from the device, assumed
+# Of warps that search, instructions that a multiprocessor issues in a cycle, and machine
+# instructions for one of PTX, assumed.
+ISSUED = {"fast": (1.5, 1.0), "slow": (1.0, 1.5)}
 # Seconds of a meeting and of a reduction or removal, assumed: as good as one may hope, and slow.
 ASSUMED = {"fast": (1.5e-6, 0.5e-6), "slow": (3e-6, 1e-6)}
+# Shares that are reached of the L2 cache's bandwidth, of the memory's, and of the peak, assumed.
+REACHED = {"fast": (0.6, 0.85, 1.0), "slow": (0.3, 0.5, 0.6)}
+# Seconds until the first bytes of a scan are there, assumed.
+FIRST = {"fast": 0.6e-6, "slow": 1.2e-6}
+USABLE = 0.7  # share of the L2 cache that records may fill, assumed
 
 
 @dataclass(frozen=True)
@@ -17,17 +26,28 @@ class Card:
 
     name: str
     processors: int
+    clock: float  # Hz, boosted
     bandwidth: float  # bytes per second
     cache: int  # MB of L2
+    from_cache: float  # bytes per second from L2, which is not published: assumed
     float64: float  # flops per second, a fused multiply-add being two
     float32: float
     source: str
 
 
 CARDS = (
-    Card("RTX 4090", 128, 1008e9, 72, 82.6e12 / 64, 82.6e12, "NVIDIA Ada GPU Architecture, v2.01"),
-    Card("A100", 108, 2039e9, 40, 9.7e12, 19.5e12, "NVIDIA A100 datasheet, 80 GB SXM"),
-    Card("H100", 132, 3.35e12, 50, 34e12, 67e12, "NVIDIA H100 datasheet, SXM"),
+    Card(
+        *("RTX 4090", 128, 2.52e9, 1008e9, 72, 5.0e12, 82.6e12 / 64, 82.6e12),
+        "NVIDIA Ada GPU Architecture, v2.01",
+    ),
+    Card(
+        *("A100", 108, 1.41e9, 2039e9, 40, 4.0e12, 9.7e12, 19.5e12),
+        "NVIDIA A100 datasheet, 80 GB SXM",
+    ),
+    Card(
+        *("H100", 132, 1.83e9, 3.35e12, 50, 5.5e12, 34e12, 67e12),
+        "NVIDIA H100 datasheet, SXM",
+    ),
 )
 
 
@@ -35,14 +55,32 @@ def projection(work: Work, card: Card, real: str, assumed: str) -> float:
     """Seconds that the work would take on a card: a projection.
 
     The larger of the time to move the bytes and the time to compute, for all pairs in tiles and
-    for the rest apart, then what is waited for. Products are not fused with sums, so half of the
-    published peak is what can be reached.
+    for the rest apart, or if that is longer the time to issue the instructions of searches or the
+    time until the first bytes of every scan are there; then what is waited for. Products are not
+    fused with sums, so half of the published peak is what can be reached.
     """
     meeting, step = ASSUMED[assumed]
-    peak = getattr(card, real) / 2
     item = np.dtype(real).itemsize
-    tiles = max(item * work.tile_values / card.bandwidth, work.tile_flops / peak)
-    moving = (work.bytes(item) - item * work.tile_values) / card.bandwidth
+    peak = getattr(card, real) / 2 * REACHED[assumed][2]
+    byte = seconds_a_byte(work.held * item, card, assumed)
+    tiles = max(item * work.tile_values * byte, work.tile_flops / peak)
+    moving = (work.bytes(item) - item * work.tile_values) * byte
     computing = (work.flops - work.tile_flops + card.processors * work.kept) / peak
+    arriving = work.grid_syncs * FIRST[assumed]
+    issued, each = ISSUED[assumed]
+    issuing = work.instructions * each / (card.processors * card.clock * issued)
     waiting = work.grid_syncs * meeting + (work.reductions + work.removals) * step
-    return tiles + max(moving, computing) + waiting + work.launches * LAUNCH
+    started = (work.launches + work.expressions) * LAUNCH + work.waits * WAIT
+    return tiles + max(moving, computing, arriving, issuing) + waiting + started
+
+
+def seconds_a_byte(held: int, card: Card, assumed: str) -> float:
+    """Seconds to move a byte of records that take so many bytes; 0 if that is not known: memory.
+
+    What fits into the L2 cache comes from there. Of more a share fits, and only what a scan has
+    left there is found by the next: the square of that share.
+    """
+    from_cache, from_memory, _ = REACHED[assumed]
+    fits = min(1.0, USABLE * card.cache * 1e6 / held) if held else 0.0
+    cached = fits * fits
+    return cached / (card.from_cache * from_cache) + (1 - cached) / (card.bandwidth * from_memory)

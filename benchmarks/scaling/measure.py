@@ -154,12 +154,17 @@ def gpu() -> dict[str, str]:
     return {
         "GPU": properties["name"].decode(),
         "GPU memory": f"{properties['totalGlobalMem'] / 2**30:.1f} GiB",
-        "compute capability": ".".join(device.compute_capability),
+        "compute capability": capability(device.compute_capability),
         "CUDA driver": _release(runtime.driverGetVersion()),
         "CUDA runtime": _release(runtime.runtimeGetVersion()),
         "CuPy": cupy.__version__,
         "numba-cuda": version("numba-cuda"),
     }
+
+
+def capability(digits: str) -> str:
+    """A compute capability as CuPy has it, with its point: "120" is 12.0."""
+    return f"{digits[:-1]}.{digits[-1]}"
 
 
 def _release(number: int) -> str:

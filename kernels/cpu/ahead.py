@@ -18,13 +18,13 @@ import math
 import time
 
 import numpy as np
-from numba import prange
 
 from . import boxes
 from .boxes import NONE, ROW, WIDTH, Boxes, distances_to_leaf
 from .compiled import entry, inner
 from .far import bound_block
 from .outer import _GUESSES, _START, _STOP, Outer, squared_distance
+from .threads import on_all_cores
 
 _FEW = 8  # farthest records found for each
 _MORE = 3  # nearest ones found beyond those asked for
@@ -115,13 +115,15 @@ class Ahead:
             return
         coming = np.append(record, listed[listed != record][: self._many - 1])
         farthest = np.full((len(coming), _FEW), NONE)
-        _few_farthest(tree, points, coming, guesses, farthest)
+        on_all_cores(
+            _few_farthest, len(coming), tree, points, coming, guesses, farthest, run=_CHUNK
+        )
         self._far = {int(r): row[row != NONE] for r, row in zip(coming, farthest, strict=True)}
         self._found, self._used = len(coming), 0
         if 1 < self._k <= _MOST:
             ends = np.unique(np.append(coming, farthest[:, 0]))
             nearest = np.full((len(ends), self._k + _MORE), NONE)
-            _few_nearest(tree, points, ends, nearest)
+            on_all_cores(_few_nearest, len(ends), tree, points, ends, nearest)
             self._near = {
                 int(r): row[(row != NONE) & (row != r)]
                 for r, row in zip(ends, nearest, strict=True)
@@ -177,8 +179,8 @@ def _come_near(tree, row, target, limit, here):
     return beyond
 
 
-@entry(parallel=True)
-def _few_farthest(tree, points, records, guesses, found):
+@entry()
+def _few_farthest(start, stop, tree, points, records, guesses, found):
     """Find the records farthest from each of some, by distance and then by index.
 
     Parameters
@@ -189,9 +191,8 @@ def _few_farthest(tree, points, records, guesses, found):
     """
     few, d = found.shape[1], points.shape[1]
     last = few - 1
-    for chunk in prange((len(records) + _CHUNK - 1) // _CHUNK):
-        first = chunk * _CHUNK
-        many = min(_CHUNK, len(records) - first)
+    for first in range(start, stop, _CHUNK):
+        many = min(_CHUNK, stop - first)
         distances = np.full((many, few), -1.0)
         limits = np.empty(many, dtype=np.float32)
         single = np.empty((many, d), dtype=np.float32)
@@ -233,9 +234,9 @@ def _look_again(tree, row, target, found, distances, here):
                 _insert(found, distances, tree.record[leaf, i], here[i])
 
 
-@entry(parallel=True)
-def _few_nearest(tree, points, records, found):
+@entry()
+def _few_nearest(start, stop, tree, points, records, found):
     """Find the records nearest to each of some, itself included."""
-    for r in prange(len(records)):
+    for r in range(start, stop):
         distances = np.full(found.shape[1], np.inf)
         boxes.nearest(tree, points[records[r]], found.shape[1], found[r], distances)

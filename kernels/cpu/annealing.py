@@ -4,18 +4,17 @@ A region has its own copy of everything, small enough for a core's cache, with t
 up with zeros to a multiple of four.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, reduce
+from functools import reduce
 from operator import add
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads
 
 from ..arguments import Sweep
 from ..generic.annealing import LANES, RARE, ROOM
 from .compiled import entry, inner
 from .draws import below, draw, seed_stream, unit
+from .threads import on_all_cores
 
 
 class Division(NamedTuple):
@@ -53,23 +52,14 @@ def anneal(points: np.ndarray, near: np.ndarray, labels: np.ndarray, k: int, swe
     groups, starts, heat, rate, seed = sweep
     count = len(starts) - 1
     division = Division(groups, starts, *_divide(labels, groups, starts))
+    sums = [0.0] * count
 
-    def work(r: int) -> float:
-        return _region(points, near, heat, labels, division, k, rate, seed, r)
+    def work(first: int, last: int) -> None:
+        for r in range(first, last):
+            sums[r] = _region(points, near, heat, labels, division, k, rate, seed, r)
 
-    if count == 1:
-        return work(0)
-    return reduce(add, _threads(get_num_threads()).map(work, range(count)))
-
-
-@cache
-def _threads(count: int) -> ThreadPoolExecutor:
-    """Threads that sleep while they wait.
-
-    Numba's own wait for each other at the end of a loop without sleep: on a busy machine that
-    wastes most of the time they get.
-    """
-    return ThreadPoolExecutor(count)
+    on_all_cores(work, count)
+    return reduce(add, sums)
 
 
 @entry()

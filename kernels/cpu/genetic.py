@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from ..arguments import Evolution
 from ..generic import genetic
@@ -11,9 +10,7 @@ from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .compiled import entry, inner
 from .sums import two_sum
-
-# Places in a population from which threads are worth waking.
-_WORTH_THREADS = 2**14
+from .threads import on_all_cores
 
 
 def evolve(
@@ -28,17 +25,17 @@ def population_fitness(prefix: np.ndarray, strings: np.ndarray) -> np.ndarray:
     """Between-groups sum of squares of many groupings; see `generic.genetic`."""
     fitness = np.empty(len(strings))
     prefix = prefix.reshape(len(prefix), -1)
-    (_fitness if strings.size > _WORTH_THREADS else _fitness.py_func)(prefix, strings, fitness)
+    on_all_cores(_fitness, len(strings), prefix, strings, fitness)
     return fitness
 
 
-@entry(parallel=True)
-def _fitness(prefix, cuts, fitness):
-    for string in prange(len(cuts)):
+@entry()
+def _fitness(first, last, prefix, cuts, fitness):
+    for string in range(first, last):
         fitness[string] = _between(prefix, cuts, string)
 
 
-@entry()
+@inner()
 def _between(prefix, cuts, string):
     """Fitness of one string; the sum is carried in about twice the precision."""
     n = len(prefix) - 1
@@ -61,18 +58,17 @@ def breed(
 ) -> np.ndarray:
     """Children of chosen strings: crossed, mutated and repaired; see `generic.genetic`."""
     children = np.empty_like(strings)
-    run = _breed if inverted.size > _WORTH_THREADS else _breed.py_func
-    run(strings, chosen, sites, inverted, k, children)
+    on_all_cores(_breed, len(children), strings, chosen, sites, inverted, k, children)
     return children
 
 
-@entry(parallel=True)
-def _breed(strings, chosen, sites, inverted, k, children):
-    for child in prange(len(children)):
+@entry()
+def _breed(first, last, strings, chosen, sites, inverted, k, children):
+    for child in range(first, last):
         _bear(strings, chosen, sites, inverted, k, child, children)
 
 
-@entry()
+@inner()
 def _bear(strings, chosen, sites, inverted, k, child, children):
     """Write one child: cross its parents, repair, invert bits, repair."""
     n = inverted.shape[1]

@@ -3,12 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
 from ..arguments import Partition
 from ..generic.arrays import to_numpy
 from .compiled import entry, inner
 from .outer import squared_distance
+from .threads import on_all_cores
 
 _CHUNK = 2**16  # records in one call of the kernel: some tenths of a second
 
@@ -32,15 +32,16 @@ def best_moves(
     for start in range(0, n, _CHUNK):
         part = slice(start, start + _CHUNK)
         here = Changes(*(column[part] for column in best))
-        _best(values, partition, sizes, near, records[part], k, least, here)
+        some = records[part]
+        on_all_cores(_best, len(some), values, partition, sizes, near, some, k, least, here)
     return best.rise, best.group, best.other
 
 
-@entry(parallel=True)
-def _best(points, partition, sizes, near, records, k, least, best):
+@entry()
+def _best(first, last, points, partition, sizes, near, records, k, least, best):
     labels, members, centroids = partition
     rise, group, other = best
-    for a in prange(len(records)):
+    for a in range(first, last):
         i = records[a]
         g = labels[i]
         s = sizes[g]

@@ -22,6 +22,7 @@ from .disjoint_sets import number_sets, unite
 from .kdtree import WIDTH, Tree, build
 from .mst_search import LANES, Components, Nearest, limit_of, search
 from .prim import prim
+from .threads import on_all_cores
 
 LISTED = 8  # nearest records in a list: hardly dearer to find than one
 SAMPLE = 16  # leaves that show whether the tree helps
@@ -75,7 +76,8 @@ def minimum_spanning_tree(
 def _fill_lists(tree: Tree, points: np.ndarray, leaves: np.ndarray, lists: Nearest) -> int:
     """List the nearest others of the records of some leaves; see `search` for what it returns."""
     alone = Components(np.arange(len(points)), np.full(len(tree.right), -1))
-    return search(tree, points, leaves, alone, np.ones(len(points), dtype=np.bool_), lists)
+    everyone = np.ones(len(points), dtype=np.bool_)
+    return sum(on_all_cores(search, len(leaves), tree, points, leaves, alone, everyone, lists))
 
 
 def _boruvka(
@@ -104,7 +106,7 @@ def _boruvka(
             leaves = _scattered(_leaves_of(tree, comp, waiting, known))
             for part, _ in _chunks(leaves):
                 _aim(tree, part, comp, waiting, nearest, wanted, best)
-                search(tree, points, part, components, wanted, nearest)
+                on_all_cores(search, len(part), tree, points, part, components, wanted, nearest)
                 _collect(tree, part, comp, wanted, nearest, best)
             waiting = _unsettled(comp, nearest, best)
         found, count = _unite(waiting, comp, best, edges, lengths, found)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import prange, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -222,11 +222,7 @@ def _search_from(tree, points, home, limits, own, components, nearest):
 
 @inner()
 def _component_of_seekers(tree, leaf, wanted, components, limits):
-    """The component of a leaf's wanted records: -2 if there are none, -3 if they are of several.
-
-    A function of its own: in a parallel loop Numba takes a variable that depends on itself for a
-    sum, and fails on Python 3.13.
-    """
+    """The component of a leaf's wanted records: -2 if there are none, -3 if they are of several."""
     own = np.int64(-2)
     for p in range(WIDTH):
         r = tree.record[leaf, p]
@@ -237,8 +233,8 @@ def _component_of_seekers(tree, leaf, wanted, components, limits):
     return own
 
 
-@entry(parallel=True)
-def search(tree, points, leaves, components, wanted, nearest):
+@entry()
+def search(first, last, tree, points, leaves, components, wanted, nearest):
     """Find the wanted records' nearest records of other components, for some leaves.
 
     Parameters
@@ -256,7 +252,7 @@ def search(tree, points, leaves, components, wanted, nearest):
         How many times the distances of LANES records were computed.
     """
     visits = 0
-    for i in prange(len(leaves)):
+    for i in range(first, last):
         leaf = leaves[i]
         limits = np.full(WIDTH, -1.0)
         own = _component_of_seekers(tree, leaf, wanted, components, limits)

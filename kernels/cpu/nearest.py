@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
@@ -18,6 +17,7 @@ from . import boxes, kdtree
 from .boxes import NONE, WIDTH, begin_walk, descend, distances_to_leaf, enter_top, nearest_box
 from .compiled import entry, inner
 from .outer import squared_distance
+from .threads import on_all_cores
 
 _RUN = 32  # queries that one thread answers in a row
 
@@ -38,7 +38,10 @@ def nearest_records(
     start, size = 0, 16 * _RUN
     while start < m:
         begun = perf_counter()
-        _search(tree, points, queries, order[start : start + size], squares, first, ties)
+        some = order[start : start + size]
+        on_all_cores(
+            _search, len(some), tree, points, queries, some, squares, first, ties, run=_RUN
+        )
         start = min(start + size, m)
         size = max(4 * _RUN, int(size * min(2.0, 0.2 / (perf_counter() - begun))))
         if progress is not None:
@@ -48,17 +51,16 @@ def nearest_records(
     return squares, first, ties
 
 
-@entry(parallel=True)
-def _search(tree, points, queries, order, squares, first, ties):
-    """Answer some queries, in runs."""
-    for run in prange((len(order) + _RUN - 1) // _RUN):
-        walk = begin_walk(tree)
-        before = np.int64(0)
-        for i in range(run * _RUN, min((run + 1) * _RUN, len(order))):
-            q = order[i]
-            limit = squared_distance(points, before, queries[q])
-            squares[q], first[q], ties[q] = _nearest(tree, queries[q], limit, walk)
-            before = first[q] if ties[q] > 0 else np.int64(0)
+@entry()
+def _search(start, stop, tree, points, queries, order, squares, first, ties):
+    """Answer some queries."""
+    walk = begin_walk(tree)
+    before = np.int64(0)
+    for i in range(start, stop):
+        q = order[i]
+        limit = squared_distance(points, before, queries[q])
+        squares[q], first[q], ties[q] = _nearest(tree, queries[q], limit, walk)
+        before = first[q] if ties[q] > 0 else np.int64(0)
 
 
 @inner()

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
@@ -17,6 +16,7 @@ from .boxes import NONE
 from .boxes import nearest as find_nearest
 from .compiled import entry
 from .outer import squared_distance
+from .threads import on_all_cores
 
 _RUN = 32  # records that one thread asks about in a row
 
@@ -33,7 +33,8 @@ def neighbours(
     start, size = 0, 16 * _RUN
     while start < n:
         begun = perf_counter()
-        _search(tree, points, order[start : start + size], squares, records)
+        some = order[start : start + size]
+        on_all_cores(_search, len(some), tree, points, some, squares, records, run=_RUN)
         start = min(start + size, n)
         size = max(4 * _RUN, int(size * min(2.0, 0.2 / (perf_counter() - begun))))
         if progress is not None:
@@ -41,24 +42,24 @@ def neighbours(
     return squares, records
 
 
-@entry(parallel=True)
-def _search(tree, points, order, squares, records):
-    """Find the neighbours of some records, in runs."""
+@entry()
+def _search(first, last, tree, points, order, squares, records):
+    """Find the neighbours of some records."""
     m = records.shape[1]
-    for run in prange((len(order) + _RUN - 1) // _RUN):
-        # A record is among the m + 1 nearest to itself, or m others before it are equal to it.
-        found, distances = np.empty(m + 1, dtype=np.int64), np.empty(m + 1)
-        for i in range(run * _RUN, min((run + 1) * _RUN, len(order))):
-            here = order[i]
-            limit = np.inf
-            if i > run * _RUN:
-                limit = 0.0
-                for j in range(m + 1):
-                    limit = max(limit, squared_distance(points, found[j], points[here]))
-            found[:], distances[:] = NONE, limit
-            find_nearest(tree, points[here], m + 1, found, distances)
-            place = 0
+    # A record is among the m + 1 nearest to itself, or m others before it are equal to it.
+    found, distances = np.empty(m + 1, dtype=np.int64), np.empty(m + 1)
+    for i in range(first, last):
+        here = order[i]
+        limit = np.inf
+        if i > first:
+            limit = 0.0
             for j in range(m + 1):
-                if found[j] != here and place < m:
-                    records[here, place], squares[here, place] = found[j], distances[j]
-                    place += 1
+                limit = max(limit, squared_distance(points, found[j], points[here]))
+        for j in range(m + 1):
+            found[j], distances[j] = NONE, limit
+        find_nearest(tree, points[here], m + 1, found, distances)
+        place = 0
+        for j in range(m + 1):
+            if found[j] != here and place < m:
+                records[here, place], squares[here, place] = found[j], distances[j]
+                place += 1

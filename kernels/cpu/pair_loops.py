@@ -7,6 +7,7 @@ import numpy as np
 from ..arguments import PrimalDual
 from ..generic.arrays import to_numpy
 from . import boxes, kdtree, relaxation
+from .threads import on_all_cores
 
 
 class PairLoops:
@@ -48,5 +49,8 @@ class PairLoops:
         """For each record i and each j beside it, the place of the l that breaks most."""
         worst = np.full(len(other), -1)
         for first in range(0, len(start) - 1, relaxation.CHUNK):
-            relaxation.worst_triangles(start, other, w, own, least, first, worst)
+            many = min(relaxation.CHUNK, len(start) - 1 - first)
+            on_all_cores(
+                relaxation.worst_triangles, many, first, start, other, w, own, least, worst
+            )
         return worst

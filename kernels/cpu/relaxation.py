@@ -4,13 +4,13 @@
 """
 
 import numpy as np
-from numba import prange
 
 from . import boxes
 from .boxes import WIDTH, begin_walk, descend, distances_to_leaf, enter_top
 from .compiled import entry, inner
 from .disjoint_sets import number_sets, unite
 from .outer import squared_distance
+from .threads import on_all_cores
 
 _RUN = 32  # records that one thread asks about in a row
 CHUNK = 2**15  # records asked about in one call
@@ -86,23 +86,22 @@ def cheap_pairs(points: np.ndarray, tree: boxes.Boxes, y: np.ndarray) -> np.ndar
         some = order[start : start + CHUNK]
         stops = np.zeros(len(some) + 1, dtype=np.int64)
         none = np.empty(0, dtype=np.int64)
-        _search(tree, points, y, most, some, stops, none)
+        on_all_cores(_search, len(some), tree, points, y, most, some, stops, none, run=_RUN)
         stops = np.cumsum(stops)
         keys = np.empty(stops[-1], dtype=np.int64)
-        _search(tree, points, y, most, some, stops, keys)
+        on_all_cores(_search, len(some), tree, points, y, most, some, stops, keys, run=_RUN)
         found.append(keys)
     return np.sort(np.concatenate(found))
 
 
-@entry(parallel=True)
-def _search(tree, points, y, most, order, stops, keys):
+@entry()
+def _search(first, last, tree, points, y, most, order, stops, keys):
     """Count the cheap pairs of some records, or write them down if there are keys to fill."""
-    for run in prange((len(order) + _RUN - 1) // _RUN):
-        walk = begin_walk(tree)
-        for i in range(run * _RUN, min((run + 1) * _RUN, len(order))):
-            count = _cheap_with(tree, points, y, most, order[i], walk, keys, stops[i])
-            if len(keys) == 0:
-                stops[i + 1] = count
+    walk = begin_walk(tree)
+    for i in range(first, last):
+        count = _cheap_with(tree, points, y, most, order[i], walk, keys, stops[i])
+        if len(keys) == 0:
+            stops[i + 1] = count
 
 
 @inner()
@@ -134,10 +133,10 @@ def _cheap_with(tree, points, y, most, record, walk, keys, place):
     return count
 
 
-@entry(parallel=True)
-def worst_triangles(start, other, w, own, least, first, worst):
-    """See `protocol.PairLoops`: here for CHUNK records from `first` on, written to `worst`."""
-    for i in prange(first, min(first + CHUNK, len(start) - 1)):
+@entry()
+def worst_triangles(begin, end, first, start, other, w, own, least, worst):
+    """See `protocol.PairLoops`: here for some records that follow `first`, written to `worst`."""
+    for i in range(first + begin, first + end):
         for p in range(start[i], start[i + 1]):
             greatest = least
             j = other[p]

@@ -53,7 +53,8 @@ def _grow_segments(columns, k, first, last, best, size):
     cost = np.empty(abreast)
     for start in range(first, last, abreast):
         for s in range(min(abreast, last - start)):
-            mean[:, s] = columns[:, start + s]
+            for j in range(d):  # a slice would take 4 s more to compile
+                mean[j, s] = columns[j, start + s]
             cost[s] = 0.0
         for m in range(1, min(2 * k - 1, n - start) + 1):
             here = min(abreast, last - start, n - m + 1 - start)

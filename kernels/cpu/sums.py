@@ -1,13 +1,12 @@
 """Correctly rounded sums, as in the generic engine: carried as a pair high + low (Knuth)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 
 from ..generic.arrays import to_numpy
 from .compiled import entry, inner
+from .threads import on_all_cores
 
 # Parts that are summed at the same time; not the number of threads, which may vary.
 _PARTS = 64
@@ -37,12 +36,11 @@ def sum_rows(rows: np.ndarray) -> np.ndarray:
         _add_rows(total, 0, rows, 0, m)
         return total[0]
 
-    def add_part(part: int) -> None:
-        _add_rows(total, part, rows, part * m // _PARTS, (part + 1) * m // _PARTS)
+    def add_parts(first: int, last: int) -> None:
+        for part in range(first, last):
+            _add_rows(total, part, rows, part * m // _PARTS, (part + 1) * m // _PARTS)
 
-    # Python's threads, since a parallel kernel would be another one to compile.
-    with ThreadPoolExecutor(get_num_threads()) as threads:
-        tuple(threads.map(add_part, range(_PARTS)))
+    on_all_cores(add_parts, _PARTS)
     for part in range(_PARTS):
         _add_rows(total, _PARTS, total[part], 0, 2)
     return total[_PARTS]

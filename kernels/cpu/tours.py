@@ -6,11 +6,12 @@ The tours are those of the generic engine, which says where they come from.
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, prange
+from numba import get_num_threads
 
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .compiled import entry, inner
+from .threads import on_all_cores
 
 # Pairs of records looked at in one call of the kernel: some tenths of a second.
 _CHUNK = 2**26
@@ -24,21 +25,22 @@ def hamiltonian_paths(
     n = len(matrix)
     lengths = np.empty((n, n))
     paths = np.empty((n, n), dtype=np.int64)
-    _lengths(matrix, lengths)
+    on_all_cores(_lengths, n, matrix, lengths)
     chunk = max(_CHUNK // n**2, get_num_threads())
     for first in range(0, n, chunk):
         last = min(n, first + chunk)
-        _paths(lengths, first, tour == "insertion", window, paths[first:last])
+        here = paths[first:last]
+        on_all_cores(_paths, len(here), lengths, first, tour == "insertion", window, here)
         if progress is not None:
             progress(last / n)
     return paths
 
 
-@entry(parallel=True)
-def _lengths(points, lengths):
+@entry()
+def _lengths(first, last, points, lengths):
     """Euclidean distances between all records; -1 from a record to itself."""
     n, d = points.shape
-    for i in prange(n):
+    for i in range(first, last):
         for q in range(n):
             total = 0.0
             for j in range(d):
@@ -48,11 +50,11 @@ def _lengths(points, lengths):
         lengths[i, i] = -1.0
 
 
-@entry(parallel=True)
-def _paths(lengths, first, insertion, window, paths):
-    """Paths from the records that follow `first`, one for each row of `paths`."""
-    for p in prange(len(paths)):
-        _path(lengths, first + p, insertion, window, paths[p])
+@entry()
+def _paths(first, last, lengths, start, insertion, window, paths):
+    """Paths from the records that follow `start`, one for each of some rows of `paths`."""
+    for p in range(first, last):
+        _path(lengths, start + p, insertion, window, paths[p])
 
 
 @inner()

@@ -1,31 +1,30 @@
 """The CUDA engine: the operations of the generic engine in Numba CUDA, for arrays on a GPU.
 
 Every operation returns what the generic one does, to the last bit. Long loops run on the device as
-a whole; what is left to the host is the cutting of trees, the recursion of k-Ward, neighbour lists,
-paths with their cuts, and annealing, where each step depends on the one before. The nearest
-records of queries, the best changes of a descent and sets of mixed variables are the generic
-engine's operations, in CuPy. There is no `PointSet`: a launch for each step would cost too much.
+a whole; what is left to the host is the cutting of trees, the recursion of k-Ward, paths with their
+cuts, and annealing, where each step depends on the one before. Sets of mixed variables are
+the generic engine's, in CuPy. There is no `PointSet`: a launch for each step would cost too much.
 
 Arrays are CuPy's, or NumPy's where CUDA is simulated.
 """
 
 from ..cpu.annealing import anneal
 from ..cpu.mst import cut_edges
-from ..cpu.neighbours import neighbours
 from ..cpu.pair_loops import PairLoops
 from ..cpu.paths import nearest_path, shorten_tour
 from ..cpu.segments import optimal_path_sizes
 from ..generic import (
     MixedPointSet,
-    best_moves,
     hilbert_path,
     join_closest_groups,
     join_nearest_records,
-    nearest_records,
 )
 from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
+from .launching import at_its_arrays
+from .moves import best_moves
 from .mst import minimum_spanning_tree
+from .search import nearest_records, neighbours
 from .segments import optimal_sizes
 from .sums import correctly_rounded_sum
 from .tours import hamiltonian_paths
@@ -57,3 +56,7 @@ __all__ = [
     "shorten_tour",
     "vmdav_groups",
 ]
+
+for _name in __all__:
+    if not isinstance(globals()[_name], type):
+        globals()[_name] = at_its_arrays(globals()[_name])

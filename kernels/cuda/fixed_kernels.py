@@ -12,6 +12,7 @@ from numba import cuda
 
 from .arithmetic import add, product, squared_distance
 from .chunks import add_record, aim_at_centroid, clear, farthest_here, least_here, nearest_here
+from .compiled import entry
 from .fixed_steps import make_steps
 from .sums import add_up, begin
 from .team import NONE, THREADS, less, make_shared, make_team
@@ -32,7 +33,7 @@ def make_kernels(real, cooperative):
     take, take_nearest = steps.take, steps.take_nearest
     belongs, closest_group = steps.belongs, steps.closest_group
 
-    @cuda.jit
+    @entry(real, cooperative)
     def sum_up(columns, start, total):
         """The sum of the records that each block looks after."""
         sums = cuda.shared.array((THREADS, 3, 1), real)
@@ -46,7 +47,7 @@ def make_kernels(real, cooperative):
             if t < 3:
                 total[b, t, j] = sums[0, t, 0]
 
-    @cuda.jit
+    @entry(real, cooperative)
     def share_sum(parts, total):
         """Give every block of a team the sum of all."""
         b = cuda.blockIdx.x
@@ -73,7 +74,7 @@ def make_kernels(real, cooperative):
             groups.status[b, GROUPS] = count
             groups.status[b, LEFT] = left
 
-    @cuda.jit
+    @entry(real, cooperative)
     def mdav(budget, k, slots, sums, lists, groups, board):
         shared = shared_arrays()
         b = cuda.blockIdx.x
@@ -113,7 +114,7 @@ def make_kernels(real, cooperative):
                 key = record[slot]
         return best, key
 
-    @cuda.jit
+    @entry(real, cooperative)
     def vmdav(budget, k, gamma, slots, sums, lists, groups, board):
         shared = shared_arrays()
         b = cuda.blockIdx.x
@@ -151,7 +152,7 @@ def make_kernels(real, cooperative):
             count += 1
         close_books(mine, count, left, slots, groups)
 
-    @cuda.jit
+    @entry(real, cooperative)
     def join_leftovers(k, slots, groups, board):
         """Make a group of the records left if they are enough; else each joins a group.
 
@@ -185,7 +186,7 @@ def make_kernels(real, cooperative):
     def make_loops(take_group):
         """The two loops that form groups around extreme records, in a way that is given."""
 
-        @cuda.jit
+        @entry(real, cooperative, take_group.__name__)
         def centroid(budget, k, slots, sums, lists, groups, board):
             shared = shared_arrays()
             b = cuda.blockIdx.x
@@ -204,7 +205,7 @@ def make_kernels(real, cooperative):
                 left -= k
             close_books(mine, count, left, slots, groups)
 
-        @cuda.jit
+        @entry(real, cooperative, take_group.__name__)
         def diameter(budget, k, descending, most, partner, slots, sums, lists, groups, board):
             """The worth of a record is how far it is from its partner, negative, or farther.
 

@@ -14,23 +14,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..generic.ward import problems
 from ..protocol import Progress
 from .chunks import Slots
 from .fixed_kernels import LEFT, make_kernels
 from .fixed_steps import Groups, Lists, Sums
-from .launching import check_room, launch, real_type, team_blocks
+from .launching import Pace, blocks_that_fit, check_room, launch, real_type, team_blocks
 from .pairwise import farthest_of_each, nearest_of_each
 from .team import NONE, Board
 
 Within = np.ndarray | None  # the problem of each record; None: all are one
-# Bytes of records that one launch may look at: some tenths of a second.
+# Bytes of records that one launch may look at, at most: some tenths of a second of a whole card.
 _BYTES_PER_LAUNCH = 1 << 38
-# A problem of more records than this is worth a launch of its own.
-_MANY = 1 << 15
+# A problem of more records than this gets a launch, and all blocks, of its own.
+_MANY = 1 << 11
 
 
 class _Loop:
@@ -45,29 +45,34 @@ class _Loop:
     """
 
     def __init__(self, points: Any, k: int, parts: list[np.ndarray] | None = None) -> None:
-        n, d = points.shape
-        xp = self._xp = array_namespace(points)
-        real = real_type(points)
-        team = team_blocks(n) if parts is None else 1
+        n = points.shape[0]
+        self.points = array_namespace(points).ascontiguousarray(points)
+        self._k = k
+        self._team = team_blocks(n) if parts is None else 1
+        self._deal(parts)
+
+    def _deal(self, parts: list[np.ndarray] | None) -> None:
+        """Deal the records to the blocks, and make what these keep."""
+        (n, d), k, team = self.points.shape, self._k, self._team
+        rows, xp, real = self.points, array_namespace(self.points), real_type(self.points)
         if parts is None:
             parts = [np.arange(b, n, team) for b in range(team)]
         sizes = np.array([len(part) for part in parts])
         self.sizes = np.full(team, n) if team > 1 else sizes  # of each block's problem
         self.blocks = len(parts)
-        self._k = k
         self._kernels = make_kernels(real, team > 1)
         bases = np.zeros(team, dtype=np.int64) if team > 1 else np.cumsum(sizes // k) - sizes // k
         groups = max(1, int(np.sum(self.sizes[: 1 if team > 1 else None] // k)))
         width = max(1, min(k - 1, int(sizes.max())))
-        item = points.dtype.itemsize
+        item = rows.dtype.itemsize
         check_room(
-            points,
-            2 * n * d * item
+            rows,
+            n * d * item
             + n * (2 * item + 24)
             + self.blocks * (7 * d * item + 8 * k + 2 * width * (item + 8))
             + groups * 3 * d * item,
         )
-        self._budget = _BYTES_PER_LAUNCH // (d * item)
+        self._pace = Pace(_BYTES_PER_LAUNCH // (d * item))
 
         def empty(*shape: int, dtype: Any = real) -> Any:
             return xp.empty(shape, dtype=dtype)
@@ -77,16 +82,13 @@ class _Loop:
         place = np.empty(n, dtype=np.int64)
         place[order] = np.arange(n)
         start = xp.asarray(np.concatenate([[0], np.cumsum(sizes)]))
-        rows = xp.ascontiguousarray(points)
         columns = xp.ascontiguousarray(xp.take(rows, record, axis=0).T)
         total = empty(self.blocks, 3, d)
         launch(self._kernels.sum_up, self.blocks, columns, start, total)
         if team > 1:
             own, total = total, empty(self.blocks, 3, d)
             launch(self._kernels.share_sum, self.blocks, own, total)
-        self.points = rows
-        self.order = order
-        self.worth = xp.full((n,), -np.inf, dtype=real)
+        self._order = order
         self.label = xp.full((n,), NONE, dtype=xp.int64)
         status = np.zeros((self.blocks, 2), dtype=np.int64)
         status[:, LEFT] = self.sizes
@@ -95,7 +97,7 @@ class _Loop:
             columns=columns,
             record=record,
             slot_of=xp.asarray(place),
-            worth=self.worth,
+            worth=xp.full((n,), -np.inf, dtype=real),
             start=start,
             held=xp.asarray(sizes, copy=True),
         )
@@ -125,11 +127,13 @@ class _Loop:
         *options: Any,
         until: Any,
         join: bool = False,
+        worth: Any = None,
         progress: Progress | None = None,
     ) -> np.ndarray:
         """Launch a kernel until each problem has few enough records left.
 
-        ``join`` tells whether the records left join the groups, which must keep their totals.
+        ``join`` tells whether the records left join the groups, which must keep their totals;
+        ``worth`` is what a method keeps of each record.
 
         Returns
         -------
@@ -137,18 +141,37 @@ class _Loop:
             The group of each record; NONE for one that is in none.
         """
         kernel = getattr(self._kernels, name)
-        state = self._slots, self._sums, self._lists, self._groups, self._board
+        state = self._state()
+        if self._team > 1:
+            fit = blocks_that_fit(kernel, 1, self._k, *options, *state)
+            if join:
+                fit = min(fit, blocks_that_fit(self._kernels.join_leftovers, *self._joining()))
+            more = team_blocks(len(self._order), fit)
+            if more > self._team:
+                self._team = more
+                del self._slots, self._lists, self._groups, state
+                self._deal(None)
+        if worth is not None:
+            xp = array_namespace(worth)
+            self._slots.worth[...] = xp.take(worth, xp.asarray(self._order))
+        state = self._state()
         while True:
-            launch(kernel, self.blocks, self._budget, self._k, *options, *state)
-            left = to_numpy(self._groups.status)[:, LEFT]
+            with self._pace:
+                launch(kernel, self.blocks, self._pace.work, self._k, *options, *state)
+                left = to_numpy(self._groups.status)[:, LEFT]
             if progress is not None:
                 progress(1.0 - float(left[0]) / float(self.sizes[0]))
             if not (left > until).any():
                 break
         if join:
-            joining = self._slots, self._groups, self._board
-            launch(self._kernels.join_leftovers, self.blocks, self._k, *joining)
+            launch(self._kernels.join_leftovers, self.blocks, *self._joining())
         return to_numpy(self.label).copy()
+
+    def _state(self) -> tuple[Any, ...]:
+        return self._slots, self._sums, self._lists, self._groups, self._board
+
+    def _joining(self) -> tuple[Any, ...]:
+        return self._k, self._slots, self._groups, self._board
 
 
 def mdav_groups(points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
@@ -222,15 +245,16 @@ def _diameter(
     """Groups around the most distant records: all of them, or only the first two."""
     xp = array_namespace(points)
     loop = _Loop(points, k, parts)
-    partner = xp.full((points.shape[0],), NONE, dtype=xp.int64)
+    worth, partner = None, xp.full((points.shape[0],), NONE, dtype=xp.int64)
     if parts is None and points.shape[0] > 1:  # else each is looked for when it is needed
         distance, partner = farthest_of_each(loop.points)
-        loop.worth[...] = -xp.take(distance, xp.asarray(loop.order))
+        worth = -distance
     return loop.run(
         "diameter_by_seed" if by_seed else "diameter",
         *(int(descending), points.shape[0] if all_groups else 2, partner),
-        until=2 * k - 1 if all_groups else loop.sizes - 2 * k,
+        until=2 * k - 1 if all_groups else (loop.sizes if parts else len(partner)) - 2 * k,
         join=all_groups,
+        worth=worth,
         progress=progress,
     )
 

@@ -11,14 +11,15 @@ import math
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from ..arguments import Evolution
+from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..generic.genetic import draws, first_strings
 from ..protocol import Progress
 from .genetic_kernels import DONE, GENERATION, WORD, Population, Search, make_kernels
-from .launching import check_room, launch, real_type, team_blocks
+from .launching import Pace, check_room, launch, real_type, team_blocks
 from .philox import DRAW_BITS, round_keys
 
 # Bits that a block can take through a generation in about 0.1 s.
@@ -51,7 +52,7 @@ def evolve(
         children[i, :] = xp.asarray(_bits(places, n), device=device(prefix))
     best = empty(words)
     status = xp.zeros((3,), dtype=xp.int64, device=device(prefix))
-    rounds = max(1, _BITS_PER_LAUNCH * blocks // (population * n))
+    pace = Pace(_BITS_PER_LAUNCH * blocks // (population * n))
     search = Search(
         n=n,
         k=k,
@@ -76,8 +77,9 @@ def evolve(
     standing = xp.zeros((2,), dtype=prefix.dtype, device=device(prefix))
     kernel = make_kernels(real, blocks > 1).evolve
     while True:
-        launch(kernel, blocks, rounds, search, prefix, strings_now, best, standing, status)
-        now = to_numpy(status)
+        with pace:
+            launch(kernel, blocks, pace.work, search, prefix, strings_now, best, standing, status)
+            now = to_numpy(status)
         if now[DONE]:
             return np.append(np.flatnonzero(_unpacked(to_numpy(best))[:n]), n)
         if progress is not None:

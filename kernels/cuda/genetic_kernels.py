@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from numba import cuda
 
 from .arithmetic import add, product, rounded
+from .compiled import entry
 from .philox import DRAW_BITS, draw, four_draws, whole_below
 from .sums import add_up, begin
 from .team import NONE, THREADS, make_team
@@ -267,7 +268,7 @@ def make_kernels(real, cooperative):
             if i // 2 < pairs and draw(keys, generation, population + i // 2) < cross_below:
                 sites[i] = whole_below(draw(keys, generation, population + pairs + i // 2), n)
 
-    @cuda.jit
+    @entry(real, cooperative)
     def evolve(rounds, search, prefix, population, best, standing, status):
         n, k, stretch, keys = search.n, search.k, search.stretch, search.keys
         strings, children = population.strings, population.children

@@ -1,78 +1,187 @@
-"""The Euclidean minimum spanning tree on the device.
+"""The Euclidean minimum spanning tree on the device: Boruvka's method over a search tree.
 
-Prim's method, all steps on the device. It looks at each pair of records once in all, since a
-record that is reached leaves the set: n**2 / 2 distances, and one meeting of the blocks a step,
-which costs some microseconds. Boruvka's method meets seldom, but looks at all pairs again in
-each of its log n rounds.
+As `cpu.mst` has it. Edges are ordered by squared length, then lower, then higher end; so from one
+record the order is that of (squared distance, other record), and a component that knows its first
+edge to another component may take it whatever the others know. First every record's few nearest
+others are listed. They settle most components; the records of the rest then search the tree for a
+nearer record of another component, with the component's best edge as the limit. The largest
+component never needs to search.
 
-Per step, with m records outside the tree: m * (d + 1) values read, 3 m d floating point
-operations, one meeting, two reductions within a block. No byte goes to the host.
+The host decides after each round whether to search or to unite, and when to end; all else is on the
+device. Per round some ten launches, and as many numbers read.
 """
 
+import math
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
-from .chunks import Slots
-from .launching import check_room, launch, real_type, team_blocks
-from .mst_kernels import make_kernels
-from .team import Board
+from .boxes import NONE, Boxes, build
+from .launching import check_room, launch
+from .mst_kernels import (
+    Best,
+    Candidates,
+    advance,
+    first_edges,
+    hook,
+    least_lengths,
+    search_others,
+    unsettled,
+)
+from .prim import prim
+from .search import blocks_for, fill_rows, portions, read_number, tree_bytes
+from .team import THREADS
+from .warp import LANES
 
-# Bytes that one launch may look at, for about 0.1 s, and what a step costs besides: meeting and
-# reducing, as a number of bytes.
-BYTES_PER_LAUNCH = 1 << 37
-BYTES_PER_STEP = 1 << 23
-
-
-def steps_per_launch(looked_at: int) -> int:
-    """Steps of a loop that one launch may take if each looks at so many bytes."""
-    return max(1, BYTES_PER_LAUNCH // (looked_at + BYTES_PER_STEP))
+LISTED = 8  # nearest records in a list: hardly dearer to find than one
+SAMPLE = 512  # records that show whether the tree helps
+# Of those that search, every so many first: their components' limits are then near for the rest.
+STAGES = (64, 8, 1)
 
 
 def minimum_spanning_tree(
     points: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Prim's method; see `protocol.Engine`."""
+    """Boruvka's method on lists of nearest records and a search tree, or Prim's.
+
+    Prim's if the first searches have to look at more than 0.4 of all records, as in noise of
+    many variables.
+    """
     xp = array_namespace(points)
     n, d = points.shape
     if n < 2:
         return np.empty((0, 2), dtype=np.int64), np.empty(0)
-    real = real_type(points)
     item = points.dtype.itemsize
-    check_room(points, n * (2 * d * item + 2 * item + 32))
-    blocks = team_blocks(n)
-    kernel = make_kernels(real, blocks > 1).prim
-    shares = [np.arange(b, n, blocks) for b in range(blocks)]
-    sizes = np.array([len(share) for share in shares])
-    order = np.concatenate(shares)
-    record = xp.asarray(order)
-    rows = xp.ascontiguousarray(points)
-    edges = xp.empty((n - 1,), dtype=xp.int64)
-    lengths = xp.empty((n - 1,), dtype=real)
-    slots = Slots(
-        points=rows,
-        columns=xp.ascontiguousarray(xp.take(rows, record, axis=0).T),
-        record=record,
-        slot_of=xp.asarray(np.argsort(order)),
-        worth=xp.full((n,), np.inf, dtype=real),
-        start=xp.asarray(np.append(0, np.cumsum(sizes))),
-        held=xp.asarray(sizes),
-    )
-    edge = xp.full((n,), 2 * n * n, dtype=xp.int64)  # none yet
-    reached = xp.zeros((blocks,), dtype=xp.int64)
-    board = Board(xp.empty((2, blocks), dtype=real), xp.empty((2, blocks), dtype=xp.int64))
-    step = 0
-    while step < n - 1:
-        last = min(n - 1, step + steps_per_launch((n - step) * (d + 1) * item))
-        launch(kernel, blocks, step, last, slots, edge, reached, edges, lengths, board)
-        step = last
-        to_numpy(edges[:1])  # waits for the device, so that Ctrl-C need not wait for all
+    check_room(points, tree_bytes(n, d, item) + n * (LISTED * (item + 8) + 12 * 8))
+    points = xp.ascontiguousarray(points)
+    tree = build(points)
+    lengths = xp.empty((n, min(LISTED, n - 1)), dtype=points.dtype)
+    others = xp.empty(lengths.shape, dtype=xp.int64)
+    if n > 4 * SAMPLE:
+        looked = fill_rows(tree, points, 0, SAMPLE, lengths, others)
+        if looked * LANES > 0.4 * SAMPLE * n:
+            return prim(points, progress)
+    for first, last in portions(n):
+        fill_rows(tree, points, first, last, lengths, others)
         if progress is not None:
-            progress(1.0 - (1.0 - step / n) ** 2)
-    codes, squared = to_numpy(edges), to_numpy(lengths).astype(np.float64)
-    first = np.lexsort((codes, squared))
-    codes = codes[first]
-    return np.stack([codes // n, codes % n], axis=1), squared[first]
+            progress(0.5 * last / n)
+    found = _boruvka(tree, points, lengths, others, progress)
+    return prim(points, progress) if found is None else found
+
+
+def _boruvka(
+    tree: Boxes, points: Any, lengths: Any, others: Any, progress: Progress | None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Unite components by the first edge of each until there is one; None if that is impossible.
+
+    It is where squared distances are too large for numbers.
+    """
+    xp = array_namespace(points)
+    n = points.shape[0]
+    blocks = -(-n // THREADS)
+    comp = xp.arange(n, dtype=xp.int64)
+    every = xp.arange(n, dtype=xp.int64)
+    candidates = Candidates(
+        xp.ascontiguousarray(lengths[:, 0]),
+        xp.ascontiguousarray(others[:, 0]),
+        xp.ones((n,), dtype=xp.int8),
+        xp.zeros((n,), dtype=xp.int64),
+    )
+    edges = xp.full((n,), NONE, dtype=xp.int64)
+    edge_lengths = xp.full((n,), math.inf, dtype=points.dtype)
+    count = n
+    while count > 1:
+        launch(advance, blocks, comp, lengths, others, candidates)
+        best = _best_edges(comp, candidates)
+        waiting = _unsettled(comp, candidates, best)
+        if 2 * read_number(xp.count_nonzero(waiting)) > count:
+            waiting[xp.argmax(xp.bincount(comp, minlength=n))] = 0
+            best = _search(tree, points, comp, waiting, candidates, best)
+            waiting = _unsettled(comp, candidates, best)
+        parent = xp.empty_like(comp)
+        launch(hook, blocks, comp, best, waiting, parent, edges, edge_lengths)
+        comp = _roots(parent)
+        left = read_number(xp.count_nonzero(comp == every))
+        if left == count:
+            return None
+        count = left
+        if progress is not None:
+            progress(0.5 + 0.5 * (1 - count / n))
+    of_tree = xp.nonzero(edges != NONE)[0]
+    order = of_tree[xp.argsort(edges[of_tree])]
+    order = order[xp.argsort(edge_lengths[order], stable=True)]
+    codes, squared = to_numpy(edges[order]), to_numpy(edge_lengths[order]).astype(np.float64)
+    return np.stack([codes // n, codes % n], axis=1), squared
+
+
+def _best_edges(comp: Any, candidates: Candidates) -> Best:
+    """The first edge that the records of each component know."""
+    xp = array_namespace(comp)
+    n = comp.shape[0]
+    blocks = -(-n // THREADS)
+    best = Best(
+        xp.full((n,), math.inf, dtype=candidates.length.dtype),
+        xp.full((n,), NONE, dtype=xp.int64),
+    )
+    launch(least_lengths, blocks, comp, candidates, best)
+    launch(first_edges, blocks, comp, candidates, best)
+    return best
+
+
+def _unsettled(comp: Any, candidates: Candidates, best: Best) -> Any:
+    """Which components may have an edge that comes before the best one known."""
+    xp = array_namespace(comp)
+    waiting = xp.zeros(comp.shape, dtype=xp.int32)
+    launch(unsettled, -(-comp.shape[0] // THREADS), comp, candidates, best, waiting)
+    return waiting
+
+
+def _search(
+    tree: Boxes, points: Any, comp: Any, waiting: Any, candidates: Candidates, best: Best
+) -> Best:
+    """Let the records of waiting components search the tree; the best edges then."""
+    n = points.shape[0]
+    in_order = tree.record.reshape(-1)[:n]
+    searches = (waiting[comp] != 0) & (candidates.known == 0)
+    seekers = in_order[searches[in_order]]
+    common = _common_components(tree, comp)
+    done = 0
+    for step in STAGES:
+        for first, last in portions(-(-seekers.shape[0] // step)):
+            launch(
+                search_others, blocks_for(last - first),
+                tree, common, points, seekers, first, last, step, done, comp, candidates, best,
+            )  # fmt: skip
+            read_number(waiting[0])
+        best = _best_edges(comp, candidates)
+        done = step
+    return best
+
+
+def _common_components(tree: Boxes, comp: Any) -> Any:
+    """The component that all records of each box are in, -1 if there are several or none."""
+    xp = array_namespace(comp)
+    inside = xp.where(tree.record >= 0, comp[tree.record], -2)  # -2: nobody
+    levels = []
+    while True:
+        first = inside[:, :1]
+        same = xp.all((inside == first) | (inside == -2), axis=1)
+        of_each = xp.where(same, first[:, 0], -1)
+        filling = xp.full((-of_each.shape[0] % LANES,), -2, dtype=xp.int64)
+        inside = xp.concatenate([of_each, filling]).reshape(-1, LANES)
+        levels.append(inside)
+        if inside.shape[0] == 1:
+            return xp.concatenate(levels, axis=0)
+
+
+def _roots(parent: Any) -> Any:
+    """What each component hangs onto in the end: every step doubles the ways."""
+    xp = array_namespace(parent)
+    while True:
+        above = parent[parent]
+        if read_number(xp.count_nonzero(above != parent)) == 0:
+            return parent
+        parent = above

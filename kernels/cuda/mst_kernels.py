@@ -1,65 +1,215 @@
-"""The kernel of Prim's method: many steps in one launch."""
+"""The kernels of Boruvka's rounds: a thread to a record, and a warp to a record that searches.
 
-from functools import lru_cache
-from types import SimpleNamespace
+A component is named by one of its records; arrays of components have a place for every record, and
+only the places of such names are used. Edges are numbers, lower end * n + higher end, so that among
+edges of one length their order is that of the numbers.
 
+The best of a component is found by atomic operations in two launches: first the least length, then
+the least edge of that length. Neither depends on the order in which threads come.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
 from numba import cuda
 
-from .arithmetic import squared_distance
-from .chunks import take_out
-from .team import NONE, THREADS, less, make_shared, make_team
+from .boxes import LEVELS, NONE, distance_in_leaf, nearest_box
+from .compiled import entry
+from .search_kernels import comes_first, enter, my_query
+from .team import THREADS
+from .warp import LANES, lanes_where, least, warp_sync
 
 
-@lru_cache
-def make_kernels(real, cooperative):
-    """The kernel for points of type ``real``, a team being the grid or a block."""
-    team_least = make_team(cooperative).team_least
-    shared_arrays = make_shared(real)
+class Candidates(NamedTuple):
+    """Of each record, its first edge to another component as far as it is known.
 
-    @cuda.jit
-    def prim(first_step, last_step, slots, edge, reached, edges, lengths, board):
-        """Add records to the tree; ``reached`` is the last, whose distances are still to be seen.
+    Where it is not, the other record is a limit: what comes before it in the record's order of
+    (squared distance, other record) is in the record's own component. NONE comes after all.
+    """
 
-        Blocks look after the records outside the tree, each with its shortest edge to the tree:
-        squared length, the worth of its slot, and ``edge``, a number that orders edges by lower,
-        then higher end: 2 * (lower * n + higher), and 1 more if the higher end is the one
-        outside. So who is reached can be read from the edge.
-        """
-        shared = shared_arrays()
-        b = cuda.blockIdx.x
-        points, length = slots.points, slots.worth
-        n = points.shape[0]
-        first = slots.start[b]
-        mine = slots.held[b]
-        v = reached[b]
-        for step in range(first_step, last_step):
-            if v % cuda.gridDim.x == b:
-                if cuda.threadIdx.x == 0:
-                    edge[slots.slot_of[v]] = edge[first + mine - 1]
-                take_out(v, first, mine, slots)
-                mine -= 1
-            best = real(0)
-            key = NONE
-            for slot in range(first + cuda.threadIdx.x, first + mine, THREADS):
-                squared = squared_distance(slots.columns, slot, points, v)
-                if squared <= length[slot]:
-                    r = slots.record[slot]
-                    code = 2 * (r * n + v) if r < v else 2 * (v * n + r) + 1
-                    if less(squared, code, length[slot], edge[slot]):
-                        length[slot] = squared
-                        edge[slot] = code
-                shortest = key == NONE or length[slot] <= best
-                if shortest and less(length[slot], edge[slot], best, key):
-                    best = length[slot]
-                    key = edge[slot]
-            best, key = team_least(best, key, shared, board, step % 2)
-            pair = key // 2
-            v = pair // n if key % 2 == 0 else pair % n
-            if b == 0 and cuda.threadIdx.x == 0:
-                edges[step] = pair
-                lengths[step] = best
-        if cuda.threadIdx.x == 0:
-            slots.held[b] = mine
-            reached[b] = v
+    length: Any  # (n,) squared
+    other: Any  # (n,) int64
+    known: Any  # (n,) int8
+    place: Any  # (n,) int64, its place in the record's list
 
-    return SimpleNamespace(prim=prim)
+
+class Best(NamedTuple):
+    """The first edge known of each component to another one."""
+
+    length: Any  # (n,) squared, infinite if there is none
+    edge: Any  # (n,) int64
+
+
+@cuda.jit(device=True)
+def edge_of(r, x, n):
+    """The number of the edge between two records; a limit of NONE comes after all edges."""
+    if x >= n:
+        return np.int64(NONE)
+    return r * n + x if r < x else x * n + r
+
+
+@entry()
+def advance(comp, lengths, others, candidates):
+    """Move candidates that are in the record's own component by now on in the record's list.
+
+    A record at the end of its list keeps what it has, the last entry or what it found, as a limit.
+    """
+    r = cuda.grid(1)
+    if r >= comp.shape[0] or candidates.known[r] == 0:
+        return
+    own = comp[r]
+    if comp[candidates.other[r]] != own:
+        return
+    candidates.known[r] = 0
+    place = candidates.place[r]
+    while place < others.shape[1]:
+        other = others[r, place]
+        candidates.other[r] = other
+        candidates.length[r] = lengths[r, place]
+        if comp[other] != own:
+            candidates.known[r] = 1
+            break
+        place += 1
+    candidates.place[r] = place
+
+
+@entry()
+def least_lengths(comp, candidates, best):
+    """The length of each component's first edge that its records know."""
+    r = cuda.grid(1)
+    if r < comp.shape[0] and candidates.known[r] != 0:
+        cuda.atomic.min(best.length, comp[r], candidates.length[r])
+
+
+@entry()
+def first_edges(comp, candidates, best):
+    """Of the edges of that length the first."""
+    r = cuda.grid(1)
+    n = comp.shape[0]
+    if r < n and candidates.known[r] != 0 and candidates.length[r] == best.length[comp[r]]:
+        cuda.atomic.min(best.edge, comp[r], edge_of(r, candidates.other[r], n))
+
+
+@entry()
+def unsettled(comp, candidates, best, waiting):
+    """Note the components that may have an edge before the best one known."""
+    r = cuda.grid(1)
+    if r < comp.shape[0] and may_improve(r, comp, candidates, best):
+        cuda.atomic.max(waiting, comp[r], 1)
+
+
+@cuda.jit(device=True)
+def may_improve(r, comp, candidates, best):
+    """Whether a record may have an edge before the best one known of its component."""
+    if candidates.known[r] != 0:
+        return False
+    c = comp[r]
+    edge = edge_of(r, candidates.other[r], comp.shape[0])
+    return comes_first(candidates.length[r], edge, best.length[c], best.edge[c])
+
+
+@entry()
+def search_others(tree, common, points, seekers, first, last, step, done, comp, candidates, best):
+    """Search the tree for the nearest records of other components, a warp to a seeker.
+
+    What comes after the best edge of the seeker's component is not looked for: where nothing comes
+    before it, the limit of the seeker moves there.
+
+    Parameters
+    ----------
+    common : int64 array of shape (blocks, LANES)
+        The component that all records of a box are in; -1 if they are in several.
+    seekers : int64 array
+        Those at places `step` * i, i from `first` to `last` - 1, search, but not those at multiples
+        of `done`, if that is not 0.
+    """
+    bounds = cuda.shared.array((LEVELS, THREADS), points.dtype)
+    query = my_query(first)
+    if query >= last or (done > 0 and query * step % done == 0):
+        return
+    row = seekers[query * step]
+    if not may_improve(row, comp, candidates, best):
+        return
+    lane = np.int32(cuda.threadIdx.x % LANES)
+    own = comp[row]
+    limit = best.length[own]
+    name = before_edge(row, best.edge[own], comp.shape[0])
+    found = False
+    levels = tree.start.shape[0] - 1
+    level = levels - 1
+    block = np.int64(0)
+    enter_others(tree, common, own, points, row, bounds, level, block)
+    while True:
+        level, block, box, _ = nearest_box(tree, bounds, level, block, limit, name)
+        if level == levels:
+            break
+        block = block * LANES + box
+        if level > 0:
+            level -= 1
+            enter_others(tree, common, own, points, row, bounds, level, block)
+            continue
+        record = tree.record[block, lane]
+        distance = distance_in_leaf(tree, block, lane, points, row)
+        nearer = record >= 0 and comes_first(distance, record, limit, name)
+        nearer = nearer and comp[record] != own
+        if lanes_where(nearer) != 0:
+            found = True
+            limit = least(distance if nearer else limit)
+            nearest = nearer and distance == limit
+            name = least(record if nearest else np.int64(NONE))
+        block //= LANES
+    warp_sync()  # before what all lanes read is changed
+    if lane == 0:
+        candidates.length[row] = limit
+        candidates.other[row] = name
+        candidates.known[row] = found
+
+
+@cuda.jit(device=True)
+def enter_others(tree, common, own, points, row, bounds, level, block):
+    """Step into a block of some level, but not into boxes that are all of a record's component."""
+    enter(tree, points, row, bounds, level, block)
+    at = tree.start[level] + block
+    t = cuda.threadIdx.x
+    if common[at, t % LANES] == own:
+        bounds[level, t] = points.dtype.type(np.inf)
+
+
+@cuda.jit(device=True)
+def before_edge(r, edge, n):
+    """The record from which on the edges of r, as long as an edge, do not come before it."""
+    if edge == NONE:
+        return np.int64(NONE)
+    low = edge // n
+    high = edge % n
+    if r < low:
+        return np.int64(NONE)
+    if r == low:
+        return high
+    return low + 1 if r < high else low
+
+
+@entry()
+def hook(comp, best, waiting, parent, edges, lengths):
+    """Hang components onto those that their first edges lead to; the edges are the tree's.
+
+    Edges are in a strict order, so two components that have the same edge first are the only cycle:
+    the one of the lower name stays where it is. A component hangs onto another once at the most, so
+    its edge has the place of its name.
+    """
+    c = cuda.grid(1)
+    n = comp.shape[0]
+    if c >= n:
+        return
+    parent[c] = comp[c]
+    if comp[c] != c or waiting[c] != 0 or best.edge[c] == NONE:
+        return
+    edge = best.edge[c]
+    onto = comp[edge // n]
+    if onto == c:
+        onto = comp[edge % n]
+    if c < onto and waiting[onto] == 0 and best.edge[onto] == edge:
+        return
+    parent[c] = onto
+    edges[c] = edge
+    lengths[c] = best.length[c]

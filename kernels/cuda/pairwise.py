@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
+from ..arrays import array_namespace
 from .launching import check_room, launch, real_type
 from .pairwise_kernels import SHARE, TILE, make_kernels
 from .team import THREADS

@@ -33,6 +33,7 @@ from types import SimpleNamespace
 from numba import cuda
 
 from .arithmetic import SIMULATED, product
+from .compiled import entry
 from .team import NONE, SIDE, THREADS, block_least, make_shared
 
 # Rows and columns of a thread; few in Numba's simulator, where few records must fill many tiles.
@@ -102,7 +103,7 @@ def make_kernels(real):
                         difference = tile[line, y + i * SIDE] - tile[SIDE + line, x + j * SIDE]
                         sums[i, j] += product(difference, difference)
 
-    @cuda.jit
+    @entry(real)
     def pairwise(a, b, symmetric, first, squares):
         """Squared distances of the rows of a from ``first`` on to all rows of b.
 
@@ -138,7 +139,7 @@ def make_kernels(real):
         worths[row, part, p] = worth
         keys[row, part, p] = key
 
-    @cuda.jit
+    @entry(real)
     def list_best(a, b, allowed, apart, sign, first, splits, worths, keys):
         """For the rows of a from ``first`` on, lists of the columns of least worth.
 
@@ -178,7 +179,7 @@ def make_kernels(real):
             for p in range(held, worths.shape[2]):
                 keys[row, part, p] = NONE
 
-    @cuda.jit
+    @entry(real)
     def merge_lists(sign, first, worths, keys, squares, indices):
         """Write the best of all lists of a row, in order; a block to a row, a thread to a list."""
         shared = shared_arrays()

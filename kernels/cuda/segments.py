@@ -15,12 +15,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from numba import cuda
 
+from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..generic.segments import walk_back
 from .arithmetic import product
+from .compiled import entry
 from .launching import check_room, launch, real_type
 from .team import THREADS
 
@@ -33,7 +35,7 @@ _STARTS = 2**18
 def make_kernels(real):
     """The kernels for values of type ``real``."""
 
-    @cuda.jit
+    @entry(real)
     def grow(k, first, last, columns, costs):
         """SSE of every run of m = k, ..., 2k - 1 values that starts from first to last - 1."""
         n = columns.shape[1]
@@ -52,7 +54,7 @@ def make_kernels(real):
                 if m >= k:
                     costs[j, m - k, s] = cost
 
-    @cuda.jit
+    @entry(real)
     def connect(k, first, last, costs, best, size):
         """Try the groups that start from first to last - 1 after the best grouping up to there."""
         j = cuda.blockIdx.x

@@ -7,10 +7,12 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from numba import cuda
 
+from ..arrays import array_namespace
 from .arithmetic import add, rounded
+from .compiled import entry
 from .launching import launch, real_type
 from .team import SIDE, THREADS
 
@@ -49,7 +51,7 @@ def add_up(total):
 def make_kernels(real):
     """The kernel for numbers of type ``real``."""
 
-    @cuda.jit
+    @entry(real)
     def sum_rows(rows, sums):
         """The sum of each row; a row to a block."""
         total = cuda.shared.array((THREADS, 3, 1), real)

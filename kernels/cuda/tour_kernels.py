@@ -19,6 +19,7 @@ from types import SimpleNamespace
 
 from numba import cuda
 
+from .compiled import entry
 from .team import NONE, THREADS, block_least, less, make_shared
 
 
@@ -27,7 +28,7 @@ def make_kernels(real):
     """The kernels for lengths of type ``real``."""
     shared_arrays = make_shared(real)
 
-    @cuda.jit
+    @entry(real)
     def take_roots(squares):
         """Turn squared distances of all pairs into lengths, a block to a row."""
         r = cuda.blockIdx.x
@@ -48,7 +49,7 @@ def make_kernels(real):
                 edges[b, p] = edge
             cuda.syncthreads()
 
-    @cuda.jit
+    @entry(real)
     def insert_farthest(lengths, first, last, tours, edges, distances):
         """Take into tours of ``first`` records the farthest ones until they hold ``last``."""
         shared = shared_arrays()
@@ -87,7 +88,7 @@ def make_kernels(real):
                 edges[b, after + 1] = lengths[record, tours[b, after + 2]]
             cuda.syncthreads()
 
-    @cuda.jit
+    @entry(real)
     def go_to_nearest(lengths, first, last, tours, distances):
         """Lead tours of ``first`` records on to the nearest ones until they hold ``last``."""
         shared = shared_arrays()
@@ -108,7 +109,7 @@ def make_kernels(real):
         if cuda.threadIdx.x == 0:
             tours[b, last] = tours[b, 0]
 
-    @cuda.jit
+    @entry(real)
     def reverse_stretches(lengths, first, last, tours, window):
         """A sweep of 2-opt along the tours, at the places from ``first`` to ``last`` - 1."""
         shared = shared_arrays()

@@ -6,8 +6,9 @@ The tours are those of the generic engine, which says where they come from.
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
+from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .launching import check_room, launch, real_type

@@ -12,20 +12,20 @@ compared in tiles, 3 d + 4 operations a pair. No byte goes to the host.
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
-from .launching import check_room, launch, real_type, team_blocks
-from .mst import steps_per_launch
+from .launching import Pace, check_room, launch, real_type, team_blocks
 from .pairwise_kernels import TILE
+from .prim import steps_per_launch
 from .team import THREADS, Board
 from .ward_kernels import CHANGED, GroupSlots, GroupSums, make_kernels, make_start_kernels
 
 # A problem of more records than this gets a launch of its own.
 LARGE = 4 * THREADS
 # Variables of pairs that one launch compares at the start, and blocks enough to fill any device.
-WORK = 2**35
+WORK = 2**33
 BLOCKS = 256
 
 
@@ -121,10 +121,13 @@ def _merge(
             to_numpy(slots.near[:1])  # waits for the device, so that Ctrl-C need not wait for all
             tell(0.25 * first / tiles)
     kernel = make_kernels(real, team > 1).merge
-    steps = steps_per_launch(m * (d + 3) * item)
-    while (now := to_numpy(left)).any():
+    pace = Pace(steps_per_launch(m * (d + 3) * item))
+    now = small
+    while now.any():
         tell(1.0 - 0.75 * float(now.sum()) / float(small.sum()))
-        launch(kernel, blocks, steps, k, slots, sums, into, left, board)
+        with pace:
+            launch(kernel, blocks, pace.work, k, slots, sums, into, left, board)
+            now = to_numpy(left)
     names = to_numpy(into)
     while not np.array_equal(names, further := names[names]):
         names = further

@@ -18,6 +18,7 @@ from numba import cuda
 
 from .arithmetic import add, product, rounded, squared_distance
 from .chunks import fill_gap
+from .compiled import entry
 from .pairwise_kernels import EACH, TILE, place_in_tile, remainder
 from .team import NONE, SIDE, THREADS, less, make_shared, make_team
 
@@ -97,7 +98,7 @@ def leave(j, first, held, slots):
 def make_start_kernels(real):
     """The kernels that prepare groups of points of type ``real``."""
 
-    @cuda.jit
+    @entry(real)
     def sum_up(points, member, begin, slots, total):
         """Totals, centroids and sizes of groups; ``member[begin[g]:begin[g + 1]]`` are in g.
 
@@ -131,7 +132,7 @@ def make_start_kernels(real):
             else:
                 tile[y, x + i * SIDE] = real(0)
 
-    @cuda.jit
+    @entry(real)
     def find_first(first, k, slots):
         """The pair that each group keeps at first; a block compares TILE groups with all.
 
@@ -238,7 +239,7 @@ def make_kernels(real, cooperative):
                 for part in range(3):
                     add(own, b, v, total[other, part, v])
 
-    @cuda.jit
+    @entry(real, cooperative)
     def merge(steps, k, slots, sums, into, left, board):
         """Merge first pairs until no group has fewer than k records, in a limited number of steps.
 

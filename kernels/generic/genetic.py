@@ -15,9 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from ..arguments import Evolution
+from ..arrays import array_namespace
 from ..protocol import Progress
 from .arrays import to_numpy
 from .sums import correctly_rounded_sum

@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
+from ..arrays import array_namespace
 from .arrays import squared_distances
 from .sums import Total
 

@@ -9,8 +9,9 @@ References
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
+from ..arrays import array_namespace
 from .arrays import to_numpy
 from .points import PointSet
 

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from ..arguments import Partition
+from ..arrays import array_namespace
 from .arrays import to_numpy
 
 

@@ -9,7 +9,7 @@ carried in double precision and rounded to single at the end.
 
 from typing import Any
 
-from array_api_compat import array_namespace
+from ..arrays import array_namespace
 
 
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:

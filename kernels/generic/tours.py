@@ -7,8 +7,9 @@ the paper names in section II-B, insertion or nearest neighbour, followed by one
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
+from ..arrays import array_namespace
 from ..protocol import Progress
 from .arrays import to_numpy
 

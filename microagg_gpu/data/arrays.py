@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import (
     array_namespace,
     device,
+    is_cupy_array,
     is_dask_array,
     is_jax_array,
     is_torch_array,
@@ -101,7 +102,8 @@ def read_array(data: Any, roles: Roles) -> Table:
         strata, strata_names = combine(
             [codes.reshape(-1) for _, codes in parts], texts, [str(j) for j in strata_columns]
         )
-    large = [j for j in range(p) if integral and too_large(column(j))]
+    on_gpu = is_cupy_array(matrix)  # there the largest is found without a copy
+    large = [j for j in range(p) if integral and too_large(matrix[:, j] if on_gpu else column(j))]
     exact = {chosen.index(j): column(j) for j in large if j in chosen}
 
     def rebuild(
@@ -120,12 +122,18 @@ def read_array(data: Any, roles: Roles) -> Table:
                 option("keep_integers", True),
                 ", or a DataFrame",
             )
-        rows = xp.take(matrix, xp.asarray(kept, device=device(data)), axis=0)
+        every = len(kept) == matrix.shape[0]
+        where = None if every else xp.asarray(kept, device=device(data))
+        rows = matrix if where is None else xp.take(matrix, where, axis=0)
         result = xp.astype(rows, kind, copy=True)
+        numbers = xp.asarray(np.array(protected), device=device(data))  # one copy to a GPU
         for j, place in enumerate(chosen):
-            integers = exact.get(j) if exact else None
-            new = decoded(protected[:, j], categories.get(j)) if integers is None else integers
-            result[:, place] = xp.astype(xp.asarray(new.copy(), device=device(data)), kind)
+            new = numbers[:, j]
+            if exact and j in exact:
+                new = xp.asarray(exact[j].copy(), device=device(data))
+            elif j in categories:
+                new = xp.asarray(decoded(protected[:, j], categories[j]), device=device(data))
+            result[:, place] = xp.astype(new, kind)
         if weights is not None:
             result[:, sampling_weight] = xp.astype(xp.asarray(weights, device=device(data)), kind)
         return xp.reshape(result, (-1,) if data.ndim == 1 else tuple(result.shape))

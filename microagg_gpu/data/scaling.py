@@ -10,10 +10,10 @@ from math import frexp, ldexp
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from ..errors import InputError
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..kernels.protocol import Engine
 
 LARGEST_SQUARED = 1e150

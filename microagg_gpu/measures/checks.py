@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import as_floats
+from ..checks import as_floats, on_host, whole_floats
 from ..errors import InputError
 
 
@@ -34,9 +34,10 @@ def as_matrix(data: ArrayLike, name: str = "points") -> np.ndarray:
 def as_labels(labels: ArrayLike) -> np.ndarray:
     """Return `labels` as an integer array of shape (n,) or (n, p)."""
     try:
-        array = np.asarray(labels)
-    except (TypeError, ValueError, RuntimeError):  # rows of different lengths, a GPU's array
+        array = on_host(labels)
+    except (TypeError, ValueError, RuntimeError):  # rows of different lengths
         raise InputError("labels must be whole numbers, the group of each record.") from None
+    array = whole_floats(array)
     if array.ndim not in (1, 2) or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
         raise InputError(
             f"labels have shape {array.shape} and type {array.dtype}; whole numbers of shape "

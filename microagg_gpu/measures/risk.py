@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import callable_or_none, known_keywords
+from ..checks import callable_or_none, known_keywords, on_host
 from ..engines import choose, nearest_work, set_compiled
 from ..errors import InputError
 from ..kernels.protocol import Progress
@@ -140,7 +140,7 @@ def _runs(order: np.ndarray, key: np.ndarray) -> list[np.ndarray]:
 def with_patterns(data: np.ndarray, cells: ArrayLike | None = None) -> np.ndarray:
     """Number the records by stratum and by missing variables: 0, 1, ..."""
     try:
-        given = np.zeros(len(data)) if cells is None else np.asarray(cells)
+        given = np.zeros(len(data)) if cells is None else on_host(cells)
         number = np.unique(given, return_inverse=True)[1]
     except (TypeError, ValueError, RuntimeError):  # of different lengths, or without an order
         raise InputError("cells must be numbers or texts, one for each record.") from None

@@ -24,10 +24,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from ..data.labels import numbered
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..kernels.arguments import Partition, Sweep
 from ..kernels.compiling import clock
 from ..kernels.protocol import Engine, Watch
@@ -85,9 +85,10 @@ def refine(
     """
     budget = _Budget(seconds, steps)
     # About their centre, for the sake of rounding; found on the host, to be the same everywhere.
-    centre = np.ascontiguousarray(to_numpy(points)).mean(axis=0, keepdims=True)
+    given = np.ascontiguousarray(to_numpy(points))
+    centre = given.mean(axis=0, keepdims=True)
     points = points - array_namespace(points).asarray(centre, device=device(points))
-    values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
+    values = np.ascontiguousarray(given - centre, dtype=np.float64)
     best = state = split_large(points, labels, k, engine)
     least = value = sum_of_squares(values, best)
     if k == 1:

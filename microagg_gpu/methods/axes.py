@@ -3,10 +3,9 @@
 from typing import Any, Literal
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from ..errors import InputError, option
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..kernels.protocol import Engine
 
 Axis = Literal["fpc", "sz", "pv"]

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from ..data.labels import labels_from_groups
 from ..errors import InputError, option
-from ..kernels import engine_name
+from ..kernels import array_namespace, engine_name
 from ..kernels.protocol import Engine, HasPointSet, PointSet, Progress
 
 

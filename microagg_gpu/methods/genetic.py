@@ -14,11 +14,11 @@ each of the seeds 0 to 19, within .07 of column M with 18 of them and within .16
 from typing import Any, Literal
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from ..checks import number, whole_number
 from ..data.labels import labels_from_sizes
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..kernels.arguments import Evolution
 from ..kernels.protocol import Engine, Progress
 from .path import ORDERS, Order, path_order
@@ -72,8 +72,9 @@ def genetic(
         values = to_numpy(ranked)
         first = fixed_sizes(values, k, "mode")
     else:
-        records = path_order(points, k, order, engine)
-        values = to_numpy(points)[records]
+        known: dict[str, np.ndarray] = {}
+        records = path_order(points, k, order, engine, known=known)
+        values = (known["values"] if "values" in known else to_numpy(points))[records]
         first = fixed_sizes(values, k, "last")
     centred = values.astype(np.float64) - values.mean(axis=0, dtype=np.float64)
     prefix = np.concatenate([np.zeros_like(centred[:1]), np.cumsum(centred, axis=0)])

@@ -11,10 +11,10 @@ paths and optimal univariate microaggregation", Symmetry 13(6).
 from typing import Any, Literal
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device, is_cupy_array
 
 from ..data.labels import labels_from_sizes, numbered
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..kernels.protocol import Engine, Progress
 from .common import take_records
 from .mdav import mdav
@@ -75,7 +75,7 @@ def path(
         path = path_order(points, k, name, engine, part, known)
         for start in _starts(n, d, k) if name.endswith("tour") else [0]:
             records = np.roll(path, -start)
-            sizes, sse = _cut(points, records, k, engine)
+            sizes, sse = _cut(_where_cut(points, known), records, k, engine)
             if sse < least:
                 least, labels = sse, labels_from_sizes(records, sizes)
         part(1.0)
@@ -85,6 +85,15 @@ def path(
 def _cut(points: Any, records: np.ndarray, k: int, engine: Engine) -> tuple[np.ndarray, float]:
     """Sizes of the optimal groups along a path, and their SSE."""
     return engine.optimal_path_sizes(take_records(points, records), k)
+
+
+def _where_cut(points: Any, known: dict[str, np.ndarray]) -> Any:
+    """The records where paths are built and cut: those of a GPU on the host, copied once."""
+    if not is_cupy_array(points):
+        return points
+    if "values" not in known:
+        known["values"] = to_numpy(points)
+    return known["values"]
 
 
 def _starts(n: int, d: int, k: int) -> list[int]:
@@ -113,15 +122,17 @@ def path_order(
     if order == "curve":
         found = engine.hilbert_path(points)
     elif order == "nearest":
-        found = engine.nearest_path(points, progress)
+        found = engine.nearest_path(_where_cut(points, known), progress)
     elif order == "mdav":
-        found = _join_groups(points, mdav(points, k, engine=engine, progress=progress), engine)
+        labels = mdav(points, k, engine=engine, progress=progress)
+        found = _join_groups(_where_cut(points, known), labels, engine)
     else:
         longer = "mdav" if order == "mdav-tour" else "nearest"
         found = path_order(points, k, longer, engine, half, known)
         if "near" not in known:
             known["near"] = engine.neighbours(points, min(_NEAR, len(found) - 1))[1]
-        found = engine.shorten_tour(points, found, known["near"], lambda f: half(1 + f))
+        values = _where_cut(points, known)
+        found = engine.shorten_tour(values, found, known["near"], lambda f: half(1 + f))
     known[order] = found
     return found
 

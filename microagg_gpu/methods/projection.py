@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from ..kernels import array_namespace
 from ..kernels.protocol import Engine, Progress
 from .axes import Axis, scores
 from .genetic import genetic

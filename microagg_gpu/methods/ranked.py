@@ -6,10 +6,9 @@ Of several variables each is ranked and grouped by itself: its labels are a colu
 from typing import Any, Literal
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
 from ..data.labels import labels_from_sizes
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..kernels.protocol import Engine, Progress
 
 Remainder = Literal["mode", "last"]
@@ -19,8 +18,8 @@ def ranking(points: Any, j: int = 0) -> tuple[np.ndarray, Any]:
     """Order of the records by variable j, and the ranked values."""
     xp = array_namespace(points)
     values = points[:, j]
-    order = to_numpy(xp.argsort(values, stable=False))
-    ranked = xp.take(values, xp.asarray(order, device=device(points)))
+    sorting = xp.argsort(values, stable=False)
+    ranked, order = xp.take(values, sorting), to_numpy(sorting)
     changes = to_numpy(ranked[1:] != ranked[:-1])
     if not changes.all():  # equal values in index order: what a stable sort gives, in less time
         n = len(order)
@@ -41,19 +40,20 @@ def label_columns(orders: list[np.ndarray], sizes: list[np.ndarray]) -> np.ndarr
     return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
 
 
-def fixed_sizes(ranked: np.ndarray, k: int, remainder: Remainder) -> np.ndarray:
+def fixed_sizes(ranked: Any, k: int, remainder: Remainder) -> np.ndarray:
     """Sizes of consecutive groups of k, one of them with the n mod k records left over.
 
     That one holds the modal value, the value that most records have (the lowest of several):
     2002, section 4; or it is the last in the ranking: 1999, section 1.
     """
-    sizes = np.full(len(ranked) // k, k)
+    n = ranked.shape[0]
+    sizes = np.full(n // k, k)
     large = len(sizes) - 1
     if remainder == "mode":
-        changes = ranked[1:] != ranked[:-1]
+        changes = to_numpy(ranked[1:] != ranked[:-1])
         first = np.flatnonzero(np.concatenate([[True], changes, [True]]))  # of each value, and n
         large = min(int(first[np.argmax(np.diff(first))]) // k, large)
-    sizes[large] += len(ranked) % k
+    sizes[large] += n % k
     return sizes
 
 
@@ -74,7 +74,7 @@ def fixed(
         the last group of the ranking, as in earlier methods (1999, section 1).
     """
     orders, ranked = rankings(points)
-    sizes = [fixed_sizes(to_numpy(values), k, remainder) for values in ranked]
+    sizes = [fixed_sizes(values, k, remainder) for values in ranked]
     return label_columns(orders, sizes)
 
 

@@ -180,7 +180,7 @@ METHODS: dict[str, Method] = {
         "a loss below that of mdav",
         "n^2 d",
         "k..2k-1",
-        800,
+        340,
     ),
     "best": Method(
         best,
@@ -237,7 +237,8 @@ def work_of(method: str, given: Mapping[str, Any], sizes: Collection[int], d: in
         seconds = max(steps, 2.0 * (hypot(*sizes) / quick) ** 2 * max(d, 8) / 8)
     else:
         seconds = inf
-    return Work(" ".join([method, *choices, *["of one variable"] * (d == 1)]), seconds)
+    name = " ".join([method, *choices, *["of one variable"] * (d == 1)])
+    return Work(name, seconds, max(sizes, default=0))
 
 
 def check_names(method: str, given: Mapping[str, Any]) -> None:

@@ -9,9 +9,9 @@ References
 from typing import Any, Literal
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import device
 
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..kernels.protocol import Engine, Progress
 from .axes import Axis, scores
 from .common import take_records
@@ -39,7 +39,7 @@ def ends(within: np.ndarray, place: np.ndarray, k: int) -> np.ndarray:
     return labels
 
 
-def split_equal(points: np.ndarray, within: np.ndarray, k: int, ranked: bool) -> np.ndarray:
+def split_equal(points: Any, within: np.ndarray, k: int, ranked: bool) -> np.ndarray:
     """Label the records of groups of equal records as all recursions would; others by -1.
 
     Among m equal records whose every subset has exactly their values as centroid, no merger
@@ -50,10 +50,12 @@ def split_equal(points: np.ndarray, within: np.ndarray, k: int, ranked: bool) ->
     order, starts, sizes = runs(within)
     start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
     at = np.arange(len(order)) - start
-    values = points[order]
-    count = (at + 1).astype(values.dtype)[:, np.newaxis]
-    exact = (values == points[order[start]]) & (values * count / count == values)
-    equal = np.repeat(np.logical_and.reduceat(exact.all(axis=1), starts), sizes)
+    xp = array_namespace(points)
+    values, first = take_records(points, order), take_records(points, order[start])
+    places = xp.asarray((at + 1)[:, np.newaxis], device=device(points))
+    count = xp.astype(places, values.dtype)
+    exact = xp.all((values == first) & (values * count / count == values), axis=1)
+    equal = np.repeat(np.logical_and.reduceat(to_numpy(exact), starts), sizes)
     if ranked:
         lowest = size - ((size - 1 - at) // k + 1) * k
         lowest[lowest < k] = 0
@@ -106,7 +108,7 @@ def kward(
         everything = len(records) == len(groups)
         part = points if everything else take_records(points, records)
         within = groups[records]
-        start = split_equal(to_numpy(part), within, k, place is not None)
+        start = split_equal(part, within, k, place is not None)
         if (done := start >= 0).any():
             groups[records[done]] = records[start[done]]
             continue

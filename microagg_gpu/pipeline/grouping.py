@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from ..checks import is_whole
 from ..data.columns import NOMINAL
 from ..engines import on_device
 from ..errors import InputError, option, shown, suggestion
+from ..kernels import array_namespace
 from ..kernels.protocol import Progress
 from ..methods import METHODS, Method
 from ..methods.common import take_records

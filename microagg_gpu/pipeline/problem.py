@@ -7,8 +7,8 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
+from array_api_compat import is_cupy_array
 
 from ..checks import as_floats
 from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
@@ -16,7 +16,7 @@ from ..data.scaling import Scaling, refuse_large, standard_scaling, unscaled
 from ..data.strata import Cells, divide, merge
 from ..engines import Work, check_engine, choose, on_device, set_compiled
 from ..errors import InputError, option, shown, too_few_records
-from ..kernels import Engine, engine_name, engine_named, to_numpy
+from ..kernels import Engine, array_namespace, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
 from ..methods.registry import METHODS, work_of
 from ..settings import Settings, Weights
@@ -32,10 +32,8 @@ class Problem:
     k : int
     cells : Cells
         Which records are published, and which of them may be in a group together.
-    values : NumPy array of shape (m, p)
-        The records that are published, in the units of the data.
     points : array of shape (m, p)
-        The same on the device: standardized and weighted.
+        The records that are published, on the device: standardized and weighted.
     scaling : Scaling
         How the points were made of the values.
     scale : array of shape (p,)
@@ -47,7 +45,6 @@ class Problem:
     table: Table
     k: int
     cells: Cells
-    values: np.ndarray
     points: Any
     scaling: Scaling
     scale: np.ndarray
@@ -61,7 +58,7 @@ class Problem:
     def chosen_for(self, settings: Settings, runs: int) -> "Problem":
         """The problem with the engine for other settings, one of some runs of these records."""
         work = _work(self.table, self.cells, settings)._replace(runs=runs)
-        engine = choose(self.points, "auto", settings.engine, work)[1]
+        engine = _placed(self.points, "auto", settings, work)[1]
         return replace(self, engine_name=engine_name(engine))
 
     def done(self, settings: Settings) -> None:
@@ -74,13 +71,29 @@ class Problem:
         given = self.table.sampling
         return None if given is None else given[self.cells.kept]
 
+    @property
+    def missing(self) -> bool:
+        """Whether a value is missing in a record that is published."""
+        return any(len(known) < len(self.table.names) for known in self.cells.observed)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The records that are published, in the units of the data, on the host."""
+        every = len(self.cells.kept) == self.table.values.shape[0]
+        return self.table.on_host if every else self.table.on_host[self.cells.kept]
+
     @cached_property
     def filled(self) -> np.ndarray:
         """The points on the host, with the mean where a value is missing.
 
-        What is missing is so in the whole group, and counts for nothing there.
+        What is missing is so in the whole group, and counts for nothing there. Those on a GPU are
+        made again of the values, which are on the host once: the bits are the same.
         """
-        points = to_numpy(self.points).astype(np.float64, copy=False)
+        if is_cupy_array(self.points):
+            points = self.scaling.apply(self.values).astype(self.points.dtype)
+        else:
+            points = to_numpy(self.points)
+        points = points.astype(np.float64, copy=False)
         absent = np.isnan(points)
         if not absent.any():
             return points
@@ -92,12 +105,11 @@ def prepare(table: Table, settings: Settings) -> Problem:
     """Choose the records, bring them to the device, standardize and weight them."""
     check_engine(settings.engine)
     k = fitting_k(settings.k, table.values.shape[0])
-    values = to_numpy(table.values)
-    cells = divide(table, values, k, settings.missing, settings.small_strata)
-    every = len(cells.kept) == len(values)
+    cells = divide(table, k, settings.missing, settings.small_strata)
+    every = len(cells.kept) == table.values.shape[0]
     records = table.values if every else take_records(table.values, cells.kept)
     work = _work(table, cells, settings)
-    placed, engine = choose(records, settings.device or "auto", settings.engine, work)
+    placed, engine = _placed(records, settings.device or "auto", settings, work)
     if settings.precision == "single" and engine_name(engine) == "cpu":
         raise InputError(
             option("precision", "single"),
@@ -110,26 +122,25 @@ def prepare(table: Table, settings: Settings) -> Problem:
         xp = array_namespace(points)
         if settings.precision == "single":
             points = xp.astype(points, xp.float32)
-    if settings.small_strata == "merge":
+    if settings.small_strata == "merge" and cells.sizes.min() < k:
         cells = merge(cells, to_numpy(points), table.kinds, k)
     scale = np.where(table.kinds == NOMINAL, np.sqrt(weights), scaling.scale)
-    kept = values if every else values[cells.kept]
-    return Problem(table, k, cells, kept, points, scaling, scale, engine_name(engine))
+    return Problem(table, k, cells, points, scaling, scale, engine_name(engine))
+
+
+def _placed(points: Any, device: str, settings: Settings, work: Work) -> tuple[Any, Engine]:
+    """The points on their device, and the engine; single precision is the CUDA engine's alone."""
+    return choose(points, device, settings.engine, None if settings.precision == "single" else work)
 
 
 def _work(table: Table, cells: Cells, settings: Settings) -> Work:
-    """What the engine is for.
-
-    Refinement is always worth compiling for, and single precision is for a GPU.
-    """
+    """What the engine is for; refinement is always worth compiling for."""
     known = isinstance(settings.method, str) and settings.method in METHODS
     name = settings.method if known else "mdav"  # an unknown one is refused later
     work = work_of(name, settings.options, cells.sizes, len(table.names))
     refined = settings.refine is not None or settings.refine_steps is not None
     words = [work.name, *["of categories"] * table.mixed, *["refined"] * refined]
-    if refined or settings.precision != "double":
-        return Work(" ".join(words), inf)
-    return Work(" ".join(words), work.seconds)
+    return work._replace(name=" ".join(words), seconds=inf if refined else work.seconds)
 
 
 def fitting_k(k: int, n: int) -> int:

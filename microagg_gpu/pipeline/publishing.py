@@ -284,17 +284,22 @@ def _rounding(
     return Rounding(name, decimals, total, change, size)
 
 
+def no_weight_to_average() -> InputError:
+    """The error if weights are to be averaged and no column has them."""
+    return InputError(
+        option("average_weight", True),
+        " publishes the mean weight of each group: name the column of weights with ",
+        option("sampling_weight"),
+    )
+
+
 def _average_weights(
     problem: Problem, parts: list[Partition], decimals: Decimals | None
 ) -> tuple[np.ndarray, list[Rounding]]:
     """The mean weight of each record's group, rounded if asked for."""
     column = problem.table.roles.sampling_weight
     if problem.sampling is None or isinstance(column, np.ndarray):
-        raise InputError(
-            option("average_weight", True),
-            " publishes the mean weight of each group: name the column of weights with ",
-            option("sampling_weight"),
-        )
+        raise no_weight_to_average()
     if len(parts) > 1:
         raise InputError(
             "individual ranking has no groups of whole records to average weights in: leave out ",

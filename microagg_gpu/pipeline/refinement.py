@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from .. import measures
+from ..checks import on_host, whole_floats
 from ..engines import on_device
 from ..errors import InputError, option
+from ..kernels import array_namespace
 from ..kernels.protocol import Progress, Watch
 from ..methods.annealing import Refined, refine
 from ..settings import Settings
@@ -19,9 +20,10 @@ def given_groups(labels: Any, problem: Problem) -> np.ndarray:
     """Labels that a user gives for all records, checked and renumbered, for those published."""
     n = problem.table.values.shape[0]
     try:
-        given = np.asarray(labels)
-    except (TypeError, ValueError, RuntimeError):  # rows of different lengths, a GPU's array
+        given = on_host(labels)
+    except (TypeError, ValueError, RuntimeError):  # rows of different lengths
         given = np.empty(0)
+    given = whole_floats(given)
     if given.shape != (n,) or given.dtype.kind not in "iu":
         raise InputError(f"labels must be {n} whole numbers, the group of each record")
     kept, cell = problem.cells.kept, problem.cells.cell
@@ -58,7 +60,7 @@ def improve(
             option("refine"),
         )
     points, total = problem.points, measures.sst(problem.filled)
-    if np.isnan(problem.values).any():
+    if problem.missing:
         points = array_namespace(points).asarray(problem.filled, device=device_of(points))
 
     def tell(fraction: float, sse: float) -> None:

@@ -203,12 +203,13 @@ ptxrun.install(cc=(8, 0), racecheck=False, uninit=False)
 import numpy as np
 from microagg_gpu import METHODS
 from microagg_gpu.kernels import engine_named
-from microagg_gpu.kernels.cuda import launching
+from microagg_gpu.kernels.cuda import launching, search
 from benchmarks.cuda.budget import dry_run
 launching.RECORDS_PER_BLOCK = 50
-points = np.random.default_rng(0).normal(size=(200, 10))
+search._SECONDS = float("inf")  # launches grow as on a device that is fast
 found = {}
 for method in sys.argv[2:]:
+    points = np.random.default_rng(0).normal(size=(1500 if method == "mst" else 200, 10))
     ptxrun.reset()
     METHODS[method].function(points, 4, engine=engine_named("cuda"))
     launches = [(name.split(".")[-1], stats) for name, stats in ptxrun.launches]
@@ -216,6 +217,10 @@ for method in sys.argv[2:]:
     work, _ = dry_run(points, 4, method)
     found[method] = {
         "launches": [len(launches), work.launches],
+        "instructions": [
+            sum(s.instructions for s in own) / 32 if work.instructions else 0,
+            work.instructions,
+        ],
         "grid_syncs": [sum(s.grid_syncs for s in own), work.grid_syncs],
         "flops": [sum(s.flops64 for s in own), work.flops + 4 * work.kept],
         "loads": [sum(s.global_load for s in own), work.bytes(8) + work.distances * 80],
@@ -237,6 +242,12 @@ def check_counts(found):
             assert counted == expected, (method, what)
         counted, expected = counts["flops"]
         assert abs(counted / expected - 1) < 0.05, (method, counted, expected)
+        counted, expected = counts["instructions"]
+        assert counted == expected or abs(counted / expected - 1) < 0.25, (
+            method,
+            counted,
+            expected,
+        )
         # Threads also read what their blocks keep for themselves, which with few records is much.
         counted, expected = counts["loads"]
         assert 1.0 < counted / expected < 2.5, (method, counted, expected)

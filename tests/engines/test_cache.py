@@ -59,8 +59,8 @@ def test_the_key_changes_with_every_source_that_can_take_part(sources, name):
 
 def test_a_kernel_is_not_stale_after_a_change_of_what_it_calls_in_another_file(sources):
     code = (
-        "import numpy as np; from kernels.cpu.genetic import _between\n"
-        "print(_between(np.array([[0.0], [3.0]]), np.array([[0, 1]]), 0))"
+        "import numpy as np; from kernels.cpu.genetic import population_fitness\n"
+        "print(population_fitness(np.array([[0.0], [3.0]]), np.array([[0, 1]]))[0])"
     )
     environment = {
         **os.environ, "PYTHONPATH": str(sources.parent),
@@ -186,12 +186,14 @@ def test_what_the_generic_engine_needs_depends_on_records_strata_variables_and_o
 
 def test_a_process_loads_compiled_kernels_only_for_work_that_is_worth_it(ready, monkeypatch):
     ready.add("some")
-    assert host_engine(Work("some", 0.1)) == "cpu"  # Numba is loaded
+    assert host_engine(Work("some", 0.1, 10)) == "cpu"  # Numba is loaded
     monkeypatch.delitem(sys.modules, "numba")
-    assert host_engine(Work("some", 0.1)) == "generic"
-    assert host_engine(Work("some", 1.0)) == host_engine(Work("some", 0.1, runs=20)) == "cpu"
-    assert host_engine(Work("other", 1.0)) == "generic"
-    assert host_engine(Work("other", 3.0)) == "cpu"
+    assert host_engine(Work("some", 0.1, 10)) == "generic"
+    assert (
+        host_engine(Work("some", 1.0, 10)) == host_engine(Work("some", 0.1, 10, runs=20)) == "cpu"
+    )
+    assert host_engine(Work("other", 1.0, 10)) == "generic"
+    assert host_engine(Work("other", 3.0, 10)) == "cpu"
 
 
 def test_the_clock_stands_still_while_kernels_are_compiled(monkeypatch):

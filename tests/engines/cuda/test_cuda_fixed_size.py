@@ -110,3 +110,14 @@ def test_methods_take_the_engine():
     for method in (mdav, vmdav, diameter, centroid):
         expected = method(points, 3, engine="cpu")
         assert as_partition(method(points, 3, engine="cuda")) == as_partition(expected)
+
+
+@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+@pytest.mark.parametrize("loop", ["mdav_groups", "diameter_groups centroid"])
+def test_as_many_blocks_as_fit(loop, monkeypatch):
+    """The simulated device has room for several blocks on each of its 4 multiprocessors."""
+    launches = []
+    monkeypatch.setattr(launching, "LAUNCHES", launches)
+    monkeypatch.setattr(fixed_size, "blocks_that_fit", launching.blocks_that_fit)
+    check(loop, make_table("grid", 100, 2, seed=1), 4)
+    assert launches[-1][1] == 100 // 16

@@ -22,7 +22,7 @@ EVOLUTION = Evolution(
 )
 
 
-def check(values: np.ndarray, k: int, **options) -> np.ndarray:
+def check(values: np.ndarray, k: int, progress=None, **options) -> np.ndarray:
     """The best string by both engines, of ranked values or of records in any order."""
     n = len(values)
     centred = np.sort(values, axis=0).astype(float) - values.mean(axis=0)
@@ -30,7 +30,7 @@ def check(values: np.ndarray, k: int, **options) -> np.ndarray:
     first = np.cumsum(np.full(n // k, k))
     evolution = EVOLUTION._replace(**options)
     expected = generic.evolve(prefix, first, k, evolution)
-    found = genetic.evolve(prefix, first, k, evolution)
+    found = genetic.evolve(prefix, first, k, evolution, progress)
     assert found.dtype == np.int64
     assert found.tolist() == [*expected[expected < n].tolist(), n]
     return found

@@ -6,7 +6,7 @@ import pytest
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table, scattered
 from microagg_gpu.kernels import generic
-from microagg_gpu.kernels.cuda import mst, ward
+from microagg_gpu.kernels.cuda import prim, ward
 
 SHAPES = [(1, 1, 1), (2, 1, 2), (size(10, 20), 1, 4), (size(15, 40), 2, 3), (5, 33, 2)]
 
@@ -66,7 +66,7 @@ def test_points_that_are_not_contiguous():
 
 def test_few_steps_a_launch(monkeypatch):
     """What a launch leaves is what the next one needs."""
-    monkeypatch.setattr(mst, "BYTES_PER_LAUNCH", 3 * mst.BYTES_PER_STEP + 10_000)
+    monkeypatch.setattr(prim, "BYTES_PER_LAUNCH", 3 * prim.BYTES_PER_STEP + 10_000)
     monkeypatch.setattr(ward, "WORK", 1)
     monkeypatch.setattr(ward, "BLOCKS", 1)
     points = make_table("grid", size(13, 70), 2, seed=4)

@@ -9,7 +9,10 @@ import pytest
 from helpers.libraries import ARRAY_LIBRARIES
 from helpers.strategies import KINDS, make_table
 from microagg_gpu import METHODS, microaggregate
+from microagg_gpu.data.table import read
 from microagg_gpu.kernels import to_numpy
+from microagg_gpu.pipeline.problem import prepare
+from microagg_gpu.settings import Settings
 
 SHORT = {"best": {"steps": 20}}
 RUNS = [
@@ -77,3 +80,37 @@ def test_single_precision_if_asked_for(xp):
     single = microaggregate(xp.asarray(data), 4, engine="generic", precision="single")
     assert single.protected.dtype == double.protected.dtype
     assert single.loss == pytest.approx(double.loss, rel=0.01)
+
+
+@pytest.mark.parametrize("run", range(len(RUNS)), ids=lambda run: f"{RUNS[run][0]}-{run}")
+def test_nothing_is_copied_in_secret(run):
+    """array-api-strict has a second device, whose arrays NumPy and the first one refuse."""
+    strict = pytest.importorskip("array_api_strict")
+    method, options = RUNS[run]
+    data, expected = on_numpy(run, "random")
+    second = strict.Device("device1")
+    result = microaggregate(strict.asarray(data.copy(), device=second), 3, method, **options)
+    assert result.engine == "generic"
+    assert result.protected.device == second
+    assert np.array_equal(result.labels, expected.labels)
+
+
+def test_records_are_prepared_where_they_are(monkeypatch):
+    strict = pytest.importorskip("array_api_strict")
+    copied = []
+    original = strict._array_object.Array.__dlpack__
+
+    def noted(array, **given):
+        copied.append(array.size)
+        return original(array, **given)
+
+    monkeypatch.setattr(strict._array_object.Array, "__dlpack__", noted)
+    n, p = 400, 5
+    data = make_table("random", n, p, seed=1)
+    prepare(read(strict.asarray(data, device=strict.Device("device1"))), Settings(3))
+    assert sum(copied) < 20 * p
+    data[:10, 0] = np.nan
+    copied.clear()
+    given = Settings(3, missing="pattern")
+    prepare(read(strict.asarray(data, device=strict.Device("device1"))), given)
+    assert sum(copied) < n * p + 20 * p  # which values are missing

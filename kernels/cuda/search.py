@@ -1,0 +1,113 @@
+"""Nearest records by the tree of `boxes`: lists of neighbours, and record linkage.
+
+Queries are answered in the order of a tree, so that warps side by side look at the same leaves.
+"""
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..arrays import array_namespace
+from ..generic.arrays import to_numpy
+from ..protocol import Progress
+from .boxes import Boxes, build
+from .launching import check_room, launch
+from .search_kernels import nearest_points, nearest_rows
+from .warp import LANES, WARPS
+
+# Queries of the first launch, which take less than a second even if each looks at ten million
+# records; and seconds that a launch should take.
+_FIRST = 512
+_SECONDS = 0.1
+
+
+def portions(total: int) -> Iterator[tuple[int, int]]:
+    """Ranges of queries, each of about 0.1 s; whoever takes one waits for the device in between."""
+    start, size = 0, _FIRST
+    while start < total:
+        begun = perf_counter()
+        stop = min(start + size, total)
+        yield start, stop
+        start = stop
+        size = max(WARPS, int(size * min(8.0, _SECONDS / max(perf_counter() - begun, 1e-6))))
+
+
+def read_number(x: Any) -> int:
+    """A number from the device, for which the host waits."""
+    return int(x)
+
+
+def tree_bytes(n: int, d: int, item: int) -> int:
+    """Bytes that a tree of n records takes while it is built."""
+    return n * (6 * d * item + 64)
+
+
+def blocks_for(queries: int) -> int:
+    """Blocks that have a warp for each query."""
+    return -(-queries // WARPS)
+
+
+def fill_rows(tree: Boxes, points: Any, first: int, last: int, squares: Any, records: Any) -> int:
+    """List the nearest others of the records at some places of the tree; see `nearest_rows`.
+
+    Returns
+    -------
+    int
+        How many leaves were looked at.
+    """
+    xp = array_namespace(points)
+    looked = xp.zeros((1,), dtype=xp.int64)
+    blocks = blocks_for(last - first)
+    for begin in range(0, squares.shape[1], LANES):
+        launch(nearest_rows, blocks, tree, points, first, last, begin, squares, records, looked)
+    return read_number(looked[0])
+
+
+def neighbours(
+    points: Any, m: int, progress: Progress | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The m records nearest to each record, itself left out; see `protocol.Engine`.
+
+    Of more than LANES the tree is searched again for what comes after the ones before.
+    """
+    xp = array_namespace(points)
+    n, d = points.shape
+    if m == 0:
+        return np.empty((n, 0)), np.empty((n, 0), dtype=np.int64)
+    check_room(points, tree_bytes(n, d, points.dtype.itemsize) + 16 * n * m)
+    points = xp.ascontiguousarray(points)
+    tree = build(points)
+    squares = xp.empty((n, m), dtype=points.dtype)
+    records = xp.empty((n, m), dtype=xp.int64)
+    for first, last in portions(n):
+        fill_rows(tree, points, first, last, squares, records)
+        if progress is not None:
+            progress(last / n)
+    return to_numpy(squares).astype(np.float64), to_numpy(records)
+
+
+def nearest_records(
+    points: Any, queries: Any, progress: Progress | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The point nearest to each query, and how many are as near; see `protocol.Engine`."""
+    xp = array_namespace(points)
+    (n, d), m = points.shape, queries.shape[0]
+    check_room(points, tree_bytes(n + m, d, points.dtype.itemsize) + 24 * m)
+    points, queries = xp.ascontiguousarray(points), xp.ascontiguousarray(queries)
+    # Squares too large for a number stay as they are here: all points are as near.
+    squares = xp.full((m,), np.inf, dtype=queries.dtype)
+    first = xp.zeros((m,), dtype=xp.int64)
+    ties = xp.full((m,), n, dtype=xp.int64)
+    if m > 0:
+        tree, order = build(points), build(queries).record.reshape(-1)
+        for begin, end in portions(m):
+            launch(
+                nearest_points, blocks_for(end - begin),
+                tree, queries, order, begin, end, squares, first, ties,
+            )  # fmt: skip
+            read_number(ties[0])
+            if progress is not None:
+                progress(end / m)
+    return to_numpy(squares).astype(np.float64), to_numpy(first), to_numpy(ties)
