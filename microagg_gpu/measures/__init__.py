@@ -2,7 +2,22 @@
 
 from .bound import lower_bound
 from .groups import Oversized, count_partitions, oversized
+from .inference import (
+    Inequality,
+    coefficient_overlap,
+    inequality,
+    interval_overlap,
+    pmse,
+)
 from .loss import information_loss, ssa, sse, sst
+from .matching import assignment_linkage, joint_interval_disclosure
+from .matrices import (
+    Change,
+    eigenvalue_change,
+    inverse_correlation_change,
+    matrix_changes,
+    mean_distance,
+)
 from .risk import (
     Intervals,
     Linkage,
@@ -24,23 +39,35 @@ from .utility import ByVariable, Sums, correlations, il1s, sums_of_squares
 
 __all__ = [
     "ByVariable",
+    "Change",
     "Discrepancies",
     "FirstComponent",
+    "Inequality",
     "Intervals",
     "Linkage",
     "Oversized",
     "Ranges",
     "Sums",
+    "assignment_linkage",
+    "coefficient_overlap",
     "correlation_discrepancies",
     "correlations",
     "count_partitions",
+    "eigenvalue_change",
     "first_component",
     "il1s",
+    "inequality",
     "information_loss",
     "interval_disclosure",
+    "interval_overlap",
+    "inverse_correlation_change",
+    "joint_interval_disclosure",
     "lower_bound",
+    "matrix_changes",
+    "mean_distance",
     "mean_weight_change",
     "oversized",
+    "pmse",
     "range_inference",
     "record_linkage",
     "ssa",

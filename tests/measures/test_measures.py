@@ -109,7 +109,7 @@ def test_bad_points_and_labels():
     with pytest.raises(InputError, match="2 missing or infinite values, the first in record 1, v"):
         sst([[1.0, 2.0], [1.0, np.nan], [np.inf, 2.0]])
     with pytest.raises(InputError, match="type float64; whole numbers of shape"):
-        ssa([1.0, 2.0], [0.0, 1.0])
+        ssa([1.0, 2.0], [0.0, 1.5])
     with pytest.raises(InputError, match="must be a matrix of numbers"):
         sst([["a", "b"]])
     with pytest.raises(InputError, match=r"points has shape \(0, 1\); a matrix of at least one"):
