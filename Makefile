@@ -1,8 +1,10 @@
 # Each target makes the virtual environment it needs; only Python 3.11 or later must be there.
 PYTHON ?= python3
 BIN := .venv/bin
+# With it every process that tests start would compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-cuda test-gpu lint notebooks docs experiments experiments-full clean
+.PHONY: demo test test-app test-cuda test-gpu test-gpu-emulated lint notebooks docs experiments experiments-full clean
 
 # Steps 1 to 3 of the tour in the README; a test compares the commands.
 demo: .venv/report.stamp
@@ -21,6 +23,10 @@ demo: .venv/report.stamp
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n 2 $(if $(COVERAGE),--cov --cov-report=term)
 
+# The running app, some minutes; in Chromium, skipped with a message where there is none.
+test-app: .venv/test.stamp
+	$(BIN)/python -m pytest -m app tests/app
+
 # The CUDA engine without a GPU: in Numba's simulator, then the compiled kernels by ptxrun.
 PTXRUN_HOME ?= ../shared/ptxrun
 test-cuda: .venv/test-cuda.stamp
@@ -34,6 +40,19 @@ test-cuda: .venv/test-cuda.stamp
 CUDA ?= 13
 test-gpu: .venv/test.stamp .venv/cuda$(CUDA).stamp
 	$(BIN)/python -m pytest -m gpu tests/engines/gpu
+
+# The same with few records on an emulated driver, with a stand-in for CuPy; about 25 minutes on two
+# cores, or in parts: GPU_TESTS=tests/engines/gpu/test_gpu_api.py. Then once more what needs
+# synchronisation, with work that is done as late as CUDA allows.
+CUDAEMU_HOME ?= ../shared/cudaemu
+GPU_TESTS ?= tests/engines/gpu
+LATE_TESTS ?= tests/engines/gpu/test_gpu_devices.py
+EMULATED = CUDAEMU_DEVICES=2 CUDAEMU_SMS=2 $(CUDAEMU_HOME)/cudaemu --standin \
+	$(BIN)/python -m pytest -m gpu -n 2 --dist loadgroup -p cudaemu_pytest
+test-gpu-emulated: .venv/test-cuda.stamp
+	@if [ -d $(CUDAEMU_HOME) ]; then \
+		$(EMULATED) $(GPU_TESTS) && CUDAEMU_LAZY=1 $(EMULATED) -k stream $(LATE_TESTS); \
+	else echo "The tests for a GPU were not run: there is no $(CUDAEMU_HOME)"; fi
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .

@@ -54,10 +54,11 @@ def run(command: str, folder: str) -> str:
 
 
 def masked(text: str) -> str:
-    """A text without what differs from run to run: seconds.
+    """A text without what differs from run to run: seconds, and whether kernels were compiled.
 
     They are numbers before the unit s, and the last column of the table that `compare` prints.
     """
+    text = re.sub(r"^compiling took .*\n", "", text, flags=re.M)
     text = re.sub(r"\b\d+(\.\d+)? s\b", "... s", text)
     return re.sub(r"^( +\d+ .*?) +\d+\.\d\d$", r"\1 ...", text, flags=re.M)
 

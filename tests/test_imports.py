@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("distributed",),
+    ("app",),
+    ("tasks", "distributed"),
     ("sklearn",),
     ("api",),
     ("pipeline",),
@@ -41,7 +42,7 @@ ONLY = {
     "errors": set(),
     "stopping": set(),
     "cpu": {"arguments", "arrays", "cache", "compiling", "generic", "protocol"},
-    "cuda": {"arguments", "arrays", "cpu", "generic", "protocol"},
+    "cuda": {"arguments", "arrays", "cache", "compiling", "cpu", "generic", "protocol"},
     "generic": {"arguments", "arrays", "protocol"},
     "protocol": {"arguments"},
     "arguments": set(),

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__, stopping
-from . import check, compare, info, protect, report, warmup
+from . import browser, check, compare, info, protect, report, warmup
 from .console import Command, examples, run, safe_streams
 
 START = (
@@ -56,6 +56,7 @@ app.command(cls=Command, epilog=examples(protect.EXAMPLES))(protect.protect)
 app.command("compare", cls=Command, epilog=examples(compare.EXAMPLES))(compare.compare_methods)
 app.command(cls=Command, epilog=examples(check.EXAMPLES))(check.check)
 app.command(cls=Command, epilog=examples(report.EXAMPLES))(report.report)
+app.command("app", cls=Command, epilog=examples(browser.EXAMPLES))(browser.browse)
 app.command()(warmup.warmup)
 app.command("methods")(info.list_methods)
 app.command()(info.info)

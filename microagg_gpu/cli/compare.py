@@ -9,6 +9,7 @@ import typer
 from .. import InputError, compare, stopping
 from ..files.atomic import Outputs
 from ..files.data_file import read_file
+from ..kernels.compiling import spent
 from ..pipeline.provenance import FilesUsed, command_line
 from ..plots import check_plot, plot_map
 from ..settings import (
@@ -20,13 +21,13 @@ from ..settings import (
     Roles,
     Settings,
 )
+from ..tasks.columns import decimals_of, find_roles, rounding
+from ..tasks.writing import check_targets, readable, write_text
 from . import options
-from .columns import decimals_of, find_roles
 from .console import clear_errors
 from .output import show_comparison, show_next, stdout
-from .parsing import parse, rounding, split, variable_weights
+from .parsing import parse, roles_of, split, variable_weights
 from .progress import phases
-from .writing import check_targets, readable, write_text
 
 DEFAULT_SIZE = 5  # the k of the next command, if it was tried
 EXAMPLES = (
@@ -95,7 +96,8 @@ def compare_methods(
         with phase(f"reading {source.name}"):
             file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
             dropped = file.resolve(split(drop))
-            table, roles = find_roles(file, columns, by, weight, ordinal, nominal, dropped, missing)
+            named = roles_of(columns, by, weight, ordinal, nominal)
+            table, roles = find_roles(file, named, dropped, missing)
             rounded = rounding(published_decimals, keep_integers, decimals_of(file, table, roles))
         choices: dict[str, Any] = {
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
@@ -116,6 +118,8 @@ def compare_methods(
                 write_text(files, json.dumps(list(rows), indent=2), json_file)
         phase.close()
         show_comparison(rows, everything)
+        if spent() >= 0.1:
+            stdout().print(f"compiling took {spent():.1f} s more, once")
         if rows.stopped:
             stdout().print(f"stopped; not done: {rows.stopped}")
         chosen = DEFAULT_SIZE if DEFAULT_SIZE in rows.best else min(rows.best)

@@ -7,8 +7,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from ..errors import InputError
 from ..files.atomic import temporary_folder
+from ..files.verdict import NotAnonymous
 from ..settings import ClusterSettings, Settings, changed
 from .output import show_parts
 from .progress import Phases
@@ -78,9 +81,16 @@ def protect_parts(
 
         chosen = {**changed(settings), **changed(cluster), "k": settings.k}
         options = chosen.pop("options", {})
-        result = distributed.microaggregate(
-            sources, output=output, client=client, progress=progress, **chosen, **options, **given
-        )
+        try:
+            result = distributed.microaggregate(
+                sources, output=output, client=client, progress=progress,
+                **(chosen | options | given),
+            )  # fmt: skip
+        except NotAnonymous as error:
+            bars.close()
+            phase.close()
+            typer.echo(f"{error}. Nothing was written.")
+            raise typer.Exit(1) from None
         bars.close()
     phase.close()
     show_parts(result)

@@ -4,7 +4,7 @@ import os
 
 _MEGABYTE = 2**20
 # What the libraries take by themselves, with the settings below; measured, and rounded up.
-_NEEDED = {"protect": 1200, "compare": 1200, "report": 1200, "warmup": 1200}
+_NEEDED = {"protect": 1200, "compare": 1200, "report": 1200, "warmup": 1200, "app": 1200}
 _NEEDED_BY_OTHERS = 400
 # Arrow's own allocator reserves 1 GiB at once, and each thread of a library a heap of its own.
 _SPARING = {

@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import floor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,9 @@ from ..errors import listed
 from ..files.verdict import Verdict
 from ..pipeline.comparison import Comparison
 from ..pipeline.provenance import left_out, named
-from ..pipeline.result import Bound, Result
+from ..pipeline.result import Result
 from ..settings import FORMAT
+from ..tasks.protect import Outcome, certified
 
 
 def stdout() -> Console:
@@ -26,30 +25,15 @@ def stdout() -> Console:
     return Console(markup=False, emoji=False, highlight=False)
 
 
-def show_result(
-    result: Result,
-    others: Sequence[str],
-    telling: Mapping[str, str],
-    written: Sequence[Path],
-    bound: Bound | None = None,
-) -> None:
-    """Print what was done to a file, the verdict first.
-
-    Parameters
-    ----------
-    others : sequence of str
-        Columns that are published unchanged.
-    telling : dict
-        What tells records apart in some of them.
-    written : sequence of Path
-    bound : Bound, optional
-    """
+def show_result(outcome: Outcome) -> None:
+    """Print what was done to a file, the verdict first."""
+    result = outcome.result
     sizes = result.sizes if result.labels.ndim == 1 else np.concatenate(result.sizes)
     smallest, largest = int(sizes.min()), int(sizes.max())
     each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
     rows = {
         "verdict": str(result.verdict),
-        "warning": _warnings(telling),
+        "warning": _warnings(outcome.telling),
         "method": named(result.method, result.options),
         "records": _records(len(result.labels), result),
         "left out": left_out(result.dropped, result.suppressed),
@@ -58,12 +42,12 @@ def show_result(
         "loss": f"{result.loss:.4f} %",
         "refined": "" if result.refined is None else str(result.refined),
         "found by": result.found_by,
-        "lower bound": certified(bound),
+        "lower bound": certified(outcome.bound),
         "time": f"{result.seconds:.2f} s on {result.device}",
         "protected": listed(result.names),
         "rounded": _rounded(result),
-        "unchanged": listed(others),
-        "written": ", ".join(map(str, written)) or "nothing, because of --strict",
+        "unchanged": listed(outcome.others),
+        "written": ", ".join(map(str, outcome.written)) or "nothing, because of --strict",
         "repeat with": _call(result.provenance.command() or ""),
         "in Python": _call(result.provenance.python()),
     }
@@ -142,14 +126,6 @@ def show_parts(result: Any) -> None:
 def _records(count: int, result: Any) -> str:
     variables = len(result.names)
     return f"{count:,} records, {variables} variable{'s' * (variables > 1)}, k = {result.k}"
-
-
-def certified(bound: Bound | None) -> str:
-    """What a lower bound says, in a sentence."""
-    if bound is None:
-        return ""
-    least = floor(bound.loss * 1e4) / 1e4
-    return f"no grouping loses less than {least:.4f} %, which is {bound.gap:.1f} % below this loss"
 
 
 def show_comparison(rows: Comparison, everything: bool = True) -> None:

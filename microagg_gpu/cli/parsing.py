@@ -76,24 +76,6 @@ def variable_weights(
     return [parse("weight", float, part) for part in split(text)]
 
 
-def rounding(decimals: str, keep_integers: bool, found: dict[str, int]) -> dict[str, Any]:
-    """Arguments of `microaggregate` that round as `--decimals` says.
-
-    Parameters
-    ----------
-    found : dict
-        The decimals that columns have in the input.
-    """
-    if decimals == "input":
-        return {"decimals": found or None, "keep_integers": True}
-    if decimals == "exact":
-        return {"decimals": None, "keep_integers": keep_integers}
-    if not decimals.isascii() or not decimals.isdigit():
-        raise InputError(f"--decimals {shown(decimals)} is unknown: give input, exact or a number")
-    places = int(decimals)
-    return {"decimals": places, "keep_integers": keep_integers or places == 0}
-
-
 def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
     """Ordinal columns from 'size=small<medium<large', or a list of columns of numbers."""
     found: dict[str, list[str] | None] = {}
@@ -104,6 +86,18 @@ def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
         else:
             found |= dict.fromkeys(split(one))
     return found
+
+
+def roles_of(
+    columns: str | None,
+    by: str | None,
+    weight: str | None,
+    ordinal: Sequence[str] | None,
+    nominal: str | None,
+) -> Roles:
+    """The columns that options name."""
+    chosen = None if columns is None else split(columns)
+    return Roles(chosen, split(by), weight, orders(ordinal or []), split(nominal))
 
 
 def defaults(method: str) -> dict[str, Any]:

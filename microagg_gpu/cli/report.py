@@ -12,12 +12,12 @@ from ..files.verdict import count_k
 from ..pipeline.comparison import risk_map
 from ..report import describe
 from ..settings import FORMAT, Roles, Settings
+from ..tasks.writing import check_targets, readable, write_report
 from . import options
 from .console import clear_errors
 from .output import stdout
 from .parsing import split
 from .progress import phases
-from .writing import check_targets, readable, write_report
 
 EXAMPLES = (
     (
@@ -49,6 +49,10 @@ def report(
     by: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Columns of strata, known to an intruder.")
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of sampling weights, for weighted figures."),
+    ] = None,
     key: Annotated[
         str | None,
         typer.Option(
@@ -56,6 +60,7 @@ def report(
         ),
     ] = None,
     json_file: options.Json = None,
+    note: options.Note = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
     encoding: options.Encoding = FORMAT.encoding,
     decimal: options.Decimal = FORMAT.decimal,
@@ -66,20 +71,21 @@ def report(
     The report contains information about the original records: do not publish it.
     """
     with clear_errors(), phases() as phase:
-        targets = check_targets([original, protected], [output, json_file], force)
+        targets = check_targets([original, protected], [output, json_file, note], force)
         with phase(f"reading {original.name}"):
             before = read_file(original, delimiter=delimiter, encoding=encoding, decimal=decimal)
         with phase(f"reading {protected.name}"):
             after = read_file(protected, delimiter=delimiter, encoding=encoding, decimal=decimal)
         with phase("matching"):
-            pair = match(before, after, split(columns) or None, split(by), key)
+            pair = match(before, after, split(columns) or None, split(by), key, weight)
         with phase("trying methods") as progress:
             settings = Settings(pair.k, missing="pattern", small_strata="suppress")
-            roles = Roles(columns=pair.names, by=pair.strata or None)
+            roles = Roles(pair.names, pair.strata or None, weight)
             alternatives = risk_map(pair.table, roles, settings, progress)
         with phase("measuring utility and risk") as progress:
             content = describe(
                 pair.original, pair.protected, names=pair.names, k=pair.k, cells=pair.cells,
+                sampling_weight=pair.weights,
                 provenance={
                     name: readable(text) for name, text in pair.provenance.items() if text
                 },
@@ -89,7 +95,7 @@ def report(
                 ),
             )  # fmt: skip
         with Outputs(force) as files:
-            write_report(files, content, output, json_file)
+            write_report(files, content, output, json_file, note)
         phase.close()
         for sentence in content["summary"]:
             stdout().print(sentence)

@@ -12,7 +12,7 @@ import typer
 
 from .. import microaggregate, stopping
 from ..kernels import cache
-from ..kernels.compiling import clock
+from ..kernels.compiling import spent
 from .console import clear_errors
 from .info import cores
 from .output import stdout
@@ -42,7 +42,7 @@ RUNS: dict[str, tuple[int, int, str, dict[str, Any]]] = {
 
 def compile_for(name: str) -> tuple[str, float]:
     """Make one of the runs: its name, and the seconds that compiling took."""
-    begun = perf_counter(), clock()
+    before = spent()
     n, d, method, options = RUNS[name]
     records = np.random.default_rng(0).normal(size=(n, d)).round(2)
     result = microaggregate(records, method=method, engine="cpu", **options)
@@ -50,7 +50,7 @@ def compile_for(name: str) -> tuple[str, float]:
         result.bound()
     if name == "risk":
         result.linkage()
-    return name, (perf_counter() - begun[0]) - (clock() - begun[1])
+    return name, spent() - before
 
 
 def warmup() -> None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from ..checks import as_floats
 from ..errors import InputError, option, repeated, shown
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..settings import ROLES, Roles
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
@@ -68,13 +68,26 @@ class Table:
     exact: dict[int, np.ndarray] = field(default_factory=dict)
     least: dict[int, int] = field(default_factory=dict)
 
+    @cached_property
+    def on_host(self) -> np.ndarray:
+        """The values as a NumPy array; from a GPU they are copied when they are first asked for."""
+        return to_numpy(self.values)
+
+    @cached_property
+    def absent(self) -> np.ndarray:
+        """Where values are missing, a bool array of shape (n, p) on the host."""
+        xp = array_namespace(self.values)
+        missing = xp.isnan(self.values)
+        some = bool(xp.any(missing))
+        return to_numpy(missing) if some else np.zeros(self.values.shape, dtype=bool)
+
     @property
     def mixed(self) -> bool:
         """Whether a variable is ordinal or nominal."""
         return bool((self.kinds != NUMBER).any())
 
 
-def too_large(integers: np.ndarray) -> bool:
+def too_large(integers: Any) -> bool:
     """Whether float64 cannot hold some of these integers."""
     limit = 2**53
     return len(integers) > 0 and (int(integers.max()) > limit or int(integers.min()) < -limit)

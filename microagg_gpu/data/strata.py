@@ -45,13 +45,12 @@ class Cells:
         return np.bincount(self.cell, minlength=len(self.names))
 
 
-def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata: str) -> Cells:
+def divide(table: Table, k: int, missing: str, small_strata: str) -> Cells:
     """Divide the records of a table into cells.
 
     Parameters
     ----------
-    values : array of shape (n, p)
-        The table's values as a NumPy array.
+    table : Table
     k : int
     missing : {"error", "pattern", "drop"}
         What to do with missing values: refuse them; group only records that have the same ones
@@ -64,8 +63,8 @@ def divide(table: Table, values: np.ndarray, k: int, missing: str, small_strata:
         count, where = places_of(table, "isnan")
         if count:
             raise values_missing(count, where, form="missing (NaN)")
-    n, p = values.shape
-    absent = np.isnan(values)
+    absent = table.absent
+    n, p = absent.shape
     kept = np.flatnonzero(~absent.any(axis=1)) if missing == "drop" else np.arange(n)
     if not len(kept):
         raise InputError(

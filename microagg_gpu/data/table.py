@@ -1,39 +1,45 @@
 """Any table in: a matrix of numbers and what each column is for; the same kind of table out."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import is_array_api_obj
 
 from ..errors import DataWarning, InputError, values_are
-from ..kernels import to_numpy
+from ..kernels import array_namespace, to_numpy
 from ..settings import ROLES, Roles
 from .arrays import read_array, read_list
 from .columns import NUMBER, Table, places_of
+from .kinds import opened
 
 
 def read(data: Any, roles: Roles = ROLES) -> Table:
-    """Read the variables of an array, a list of lists or a DataFrame.
+    """Read the variables of an array, a list of lists, a DataFrame or another table.
 
     Parameters
     ----------
-    data : array, list or DataFrame
-        Two-dimensional with a row per record, or one-dimensional for one variable.
+    data : array, list, DataFrame or other
+        Two-dimensional with a row per record, or one-dimensional for one variable. Other kinds of
+        tables are those of `kinds.opened`.
     roles : Roles
         Names in a DataFrame, positions in an array.
     """
     with np.errstate(invalid="ignore"):  # R's missing value is a signalling NaN
         if isinstance(data, (list, tuple)):
             table = read_list(data, roles)
-        elif is_array_api_obj(data):
+        elif _is_matrix(data):
             table = read_array(data, roles)
         else:
             from .frames import read_frame  # by narwhals, and PyArrow for categories
 
+            data, back = opened(data)
             table = read_frame(data, roles)
+            if back is not None:
+                table = replace(table, rebuild=_chained(table.rebuild, back))
     n, p = table.values.shape
     if n == 0 or p == 0:
         raise InputError(f"the data are empty: {n} records of {p} variables")
@@ -54,12 +60,20 @@ def as_columns(data: Any) -> pa.Table:
     """Any table that is published, as columns of Arrow that can be counted."""
     if isinstance(data, (list, tuple)):
         data = np.asarray(data)
-    if is_array_api_obj(data):
+    if _is_matrix(data):
         matrix = to_numpy(data).reshape(data.shape[0], -1)
         return pa.table({str(j): column for j, column in enumerate(matrix.T)})
     from .frames import arrow_columns
 
-    return arrow_columns(data)
+    return arrow_columns(opened(data)[0])
+
+
+def _is_matrix(data: Any) -> bool:
+    return is_array_api_obj(data) and not getattr(data.dtype, "names", None)
+
+
+def _chained(rebuild: Callable[..., Any], back: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda *new: back(rebuild(*new))
 
 
 def _with_one_nan(values: Any) -> Any:

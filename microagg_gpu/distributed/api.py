@@ -5,7 +5,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from dask import dataframe as dd
@@ -24,11 +24,12 @@ from ..checks import (
 )
 from ..data.scaling import rounded
 from ..errors import InputError, option, shown, unknown_column
-from ..files.verdict import Verdict
+from ..files.verdict import NotAnonymous, Verdict
 from ..methods import METHODS
 from ..pipeline.grouping import check_method
 from ..pipeline.problem import check_weights
 from ..pipeline.provenance import named
+from ..pipeline.publishing import no_weight_to_average
 from ..settings import (
     CLUSTER,
     DEFAULT,
@@ -43,10 +44,11 @@ from ..settings import (
     Weights,
 )
 from .failures import clear_cluster_errors, tried_twice
-from .moments import published_cells, scaling_of, variables
+from .moments import input_decimals, published_cells, scaling_of, variables
+from .partitions import Layout
 from .phases import Job, Progress
 from .sources import Files, Frames, Paths, whole_folder
-from .worker import BlockSettings, Layout, PublishedPart
+from .worker import BlockSettings, PublishedPart
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,7 +135,9 @@ def microaggregate(
     small_strata: SmallStrata = DEFAULT.small_strata,
     aggregate: Aggregate = DEFAULT.aggregate,
     keep_integers: bool = DEFAULT.keep_integers,
-    decimals: Decimals | None = DEFAULT.decimals,
+    decimals: Decimals | Literal["input"] | None = DEFAULT.decimals,
+    average_weight: bool = DEFAULT.average_weight,
+    strict: bool = False,
     drop: Columns = (),
     group_column: str | None = None,
     keep_metadata: bool = False,
@@ -153,7 +157,7 @@ def microaggregate(
         partition, and must be where all workers can read it.
     k, method, columns, standardize, variable_weights, device, engine, seed, by, sampling_weight
         As in `microagg_gpu.microaggregate`.
-    missing, aggregate, keep_integers, decimals, **options
+    missing, aggregate, keep_integers, average_weight, **options
         As in `microagg_gpu.microaggregate`. With ``device="cuda"`` each worker uses its own GPU.
         Options such as ``seconds`` of method "best" are for each block.
     progress : callable, optional
@@ -172,6 +176,11 @@ def microaggregate(
         one block there is nothing to repair.
     small_strata : {"error", "suppress"}
         What to do with strata of fewer than k records: refuse them, or leave out their records.
+    decimals : int, dict or "input", optional
+        As in `microagg_gpu.microaggregate`; or those that the columns have in the data, and
+        integers stay integers.
+    strict : bool
+        Raise `NotAnonymous` and write nothing if k does not hold over all columns.
     drop : sequence of str
         Columns that are left out of the files.
     group_column : str, optional
@@ -192,21 +201,29 @@ def microaggregate(
     """
     begun = time.perf_counter()
     one_of("small_strata", small_strata, ("error", "suppress"))
+    as_input = False
+    if isinstance(decimals, str):
+        as_input, decimals = one_of("decimals", decimals, ("input",)) == "input", None
     given = Settings(
         k, method, options, standardize, variable_weights, device, engine, seed=seed,
         missing=missing, small_strata=small_strata, aggregate=aggregate,
-        keep_integers=keep_integers, decimals=decimals,
+        keep_integers=as_input or keep_integers, decimals=decimals,
+        average_weight=average_weight,
     )  # fmt: skip
     if check_method(method) == "individual":
         raise InputError("individual ranking has no groups of whole records: take another method")
     given = replace(given, options=METHODS[method].takes.check(method, options))
     block = whole_number("block", block, 2 * given.k)
     repair = whole_number("repair", repair, 0)
-    force = true_or_false("force", force)
+    force, strict = true_or_false("force", force), true_or_false("strict", strict)
     callable_or_none("progress", progress)
     source = _source(data, output, drop, group_column)
     drop = column_list("drop", drop, source.names)
     layout = _layout(source.names, columns, by, sampling_weight, missing, drop)
+    if average_weight:
+        if layout.weight is None:
+            raise no_weight_to_average()
+        layout = layout._replace(averaged=True)
     names = [str(name) for name in layout.columns]
     check_weights(given.variable_weights, names)
     cluster = _found(client)
@@ -223,7 +240,9 @@ def microaggregate(
             squares = np.array([rounded(total) for total in job.squares(codes, known.centre)])
             scaling, sst = scaling_of(known, squares, given, names)
             whole = np.logical_and.reduce([part.whole for part in found])
-            settings = BlockSettings(given, repair, names, whole, scaling, sst)
+            kept = replace(given, decimals=input_decimals(found, layout)) if as_input else given
+            cards = job.cards() if given.device == "cuda" else {}
+            settings = BlockSettings(kept, repair, names, layout.weight, whole, scaling, sst, cards)
             forest = job.divide(settings, codes, counts, block)
             new, repaired, sizes = job.protect(settings, codes, forest, block)
             if sizes.sum() != counts.sum() or sizes.min() < given.k:
@@ -242,6 +261,8 @@ def microaggregate(
                 raise RuntimeError(
                     f"internal error: {verdict.below_named} records are in groups below k={given.k}"
                 )
+            if strict and verdict.word != "PASS":
+                raise NotAnonymous(verdict)
             return DistributedResult(
                 protected, labels, 100 * sse / sst if sst > 0 else 0.0, sse, sst,
                 int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), verdict,

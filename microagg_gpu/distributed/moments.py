@@ -8,7 +8,7 @@ from ..data.scaling import Scaling, refuse_large, rounded, scaling_from_sums, un
 from ..errors import InputError, listed, option, too_few_records, values_missing
 from ..pipeline.problem import check_weights
 from ..settings import Settings
-from .worker import Description, Key, Layout
+from .partitions import Description, Key, Layout
 
 
 def published_cells(
@@ -73,6 +73,16 @@ def variables(found: list[Description], codes: dict[Key, int]) -> Variables:
         np.min([part.low for part in parts], axis=0),
         np.max([part.high for part in parts], axis=0),
     )
+
+
+def input_decimals(found: list[Description], layout: Layout) -> dict[str, int]:
+    """The decimals of the columns that are replaced, where they are few in all parts."""
+    columns = zip(*(part.decimals for part in found), strict=True)
+    most = {
+        str(name): None if None in places else max(places)
+        for name, places in zip(layout.replaced, columns, strict=True)
+    }
+    return {name: places for name, places in most.items() if places is not None}
 
 
 def scaling_of(

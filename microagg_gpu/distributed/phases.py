@@ -14,10 +14,11 @@ from distributed import Client, as_completed, futures_of
 
 from ..errors import InputError
 from ..files.verdict import Verdict
-from . import worker
+from . import partitions, worker
 from .blocks import Forest, balance, plan
+from .partitions import Description, Key, Layout
 from .sources import Files, Frames
-from .worker import BlockSettings, Description, Key, Layout
+from .worker import BlockSettings
 
 Progress = Callable[[str, float], None]
 _RETRIES = 2  # of a task that fails, as by a network
@@ -58,10 +59,21 @@ class Job:
                 self.client.cancel(futures)
             raise
 
+    def cards(self) -> dict[Any, int]:
+        """The place of each worker among those of its machine that see the same GPUs.
+
+        A worker of dask-cuda sees an order of GPUs of its own, so it is the first of one.
+        """
+        seen: dict[Any, list[Any]] = {}
+        found = self.client.run(worker.visible_cards)
+        for name, *machine in sorted(found.values(), key=lambda row: str(row[0])):
+            seen.setdefault(tuple(machine), []).append(name)
+        return {name: place for names in seen.values() for place, name in enumerate(names)}
+
     def describe(self, keep_integers: bool) -> list[Description]:
         """Count, and take the moments of the variables."""
         work = [
-            delayed(worker.describe)(part, self.layout, where, keep_integers)
+            delayed(partitions.describe)(part, self.layout, where, keep_integers)
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
         found = self.gather("reading", work)
@@ -73,14 +85,14 @@ class Job:
     def squares(self, codes: dict[Key, int], centre: np.ndarray) -> list[int]:
         """Exact sums of squared differences from the centre, over all published records."""
         work = [
-            delayed(worker.squares)(part, self.layout, where, codes, centre)
+            delayed(partitions.squares)(part, self.layout, where, codes, centre)
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
         return [sum(column) for column in zip(*self.gather("measuring spread", work), strict=True)]
 
     def _records(self, codes: dict[Key, int]) -> list[Any]:
         return [
-            delayed(worker.records)(part, self.layout, where, number, codes)
+            delayed(partitions.records)(part, self.layout, where, number, codes)
             for number, (part, where) in enumerate(zip(self.parts, self.source.where, strict=True))
         ]
 
@@ -108,7 +120,7 @@ class Job:
         """Published records, how many of them were repaired, and the sizes of all groups."""
         layout = self.layout
         placed = [delayed(worker.place)(part, settings, forest) for part in self._records(codes)]
-        blocks = _moved(placed, worker.empty(layout, "block"), "block", forest.blocks)
+        blocks = _moved(placed, partitions.empty(layout, "block"), "block", forest.blocks)
         grouped = self.keep(
             f"{settings.given.method} in {forest.blocks} blocks",
             [delayed(worker.group_block)(part, settings, forest, layout) for part in blocks],
@@ -120,7 +132,7 @@ class Job:
             second, repaired = self._border_blocks(grouped, settings, forest, size)
             if repaired:
                 near = [delayed(worker.to_border)(part, settings, second) for part in grouped]
-                meta = worker.empty(layout, "block", "group", "border_block")
+                meta = partitions.empty(layout, "block", "group", "border_block")
                 new += [
                     delayed(worker.repair)(part, settings, forest.blocks, layout)
                     for part in _moved(near, meta, "border_block", second.blocks)
@@ -157,7 +169,7 @@ class Job:
 
     def verdict(self, frames: list[Any], published: list[Any], k: int) -> Verdict:
         """Count k in what is published: in the columns protected and of strata, and in all."""
-        used = self.layout._replace(weight=None).used
+        used = {*self.layout.replaced, *self.layout.by}
         named = [column for column in published if column in used]
         least, below, records = self._count("counting k", frames, named, k)
         others = [column for column in published if column not in named]

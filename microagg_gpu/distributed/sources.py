@@ -18,10 +18,11 @@ from dask import delayed
 from ..data.table import read
 from ..errors import InputError, reason, repeated
 from ..files.atomic import place_folder, real_target, temporary_folder
-from ..files.data_file import DataFile, verify, write_file
+from ..files.data_file import DataFile, write_file
 from ..files.formats import native_file, read_table
-from ..settings import Roles
-from .worker import BlockSettings, Layout, PublishedPart
+from ..files.verifying import verify
+from .partitions import Layout
+from .worker import BlockSettings, PublishedPart
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -55,9 +56,11 @@ class Frames:
         categories: list[dict[Any, pd.Index]],
     ) -> dd.DataFrame:
         """The DataFrame with what is published; `categories` are those of all partitions."""
-        table = read(self.example, Roles(layout.columns))
+        table = read(self.example, layout.roles)
         every = np.arange(len(self.example))
-        meta = table.rebuild(table.values, every, settings.given.keep_integers).iloc[:0]
+        meta = table.rebuild(
+            table.values, every, settings.given.keep_integers, None, table.sampling
+        ).iloc[:0]
         kinds = {name: self._category(name, [part[name] for part in categories])
                  for name in (categories[0] if categories else ())}  # fmt: skip
         meta = meta.astype(kinds)
@@ -95,8 +98,8 @@ def _restored(
 ) -> pd.DataFrame:
     if not len(frame):
         return empty
-    result = read(frame, Roles(layout.columns)).rebuild(
-        new.values, new.kept, settings.given.keep_integers
+    result = read(frame, layout.roles).rebuild(
+        new.values, new.kept, settings.given.keep_integers, None, new.weights
     )
     kinds = {c: t for c, t in empty.dtypes.items() if isinstance(t, pd.CategoricalDtype)}
     return result.astype(kinds)
@@ -220,18 +223,21 @@ def _write(
 ) -> float:
     """Write a file with what is published, compare it with what was to be written."""
     file = DataFile(path, read_table(path, "Parquet"), None)
-    numbers = file.with_numbers(layout.columns)
+    numbers = file.with_numbers(layout.replaced)
     if file.table.num_rows:
-        protected = read(numbers, Roles(layout.columns)).rebuild(
-            new.values, new.kept, settings.given.keep_integers
+        protected = read(numbers, layout.roles).rebuild(
+            new.values, new.kept, settings.given.keep_integers, None, new.weights
         )
     else:
-        protected = pa.table({c: _no_values(numbers[c], settings) for c in layout.columns})
+        columns = {name: _no_values(numbers[name], settings) for name in layout.columns}
+        if layout.averaged:
+            columns[layout.weight] = numbers[layout.weight].cast(pa.float64())
+        protected = pa.table(columns)
     mask = np.zeros(file.table.num_rows, dtype=bool)
     mask[new.kept] = True
     added = {} if group_column is None else {group_column: new.groups}
     changed = file.replaced(
-        protected, layout.columns, None if mask.all() else mask, drop=drop, added=added,
+        protected, layout.replaced, None if mask.all() else mask, drop=drop, added=added,
         strata=layout.by, keep_metadata=keep_metadata,
     )  # fmt: skip
     write_file(changed, target, target)

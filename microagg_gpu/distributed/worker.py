@@ -4,6 +4,7 @@ On its way a record is known by the partition that it came from and its row ther
 what is missing in it make its cell; a group never leaves a cell.
 """
 
+import os
 import threading
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from distributed import Worker, get_worker
+
 from ..data.columns import NUMBER, Table
-from ..data.scaling import Scaling, exact_sums
+from ..data.scaling import Scaling
 from ..data.strata import divide
-from ..data.table import read
-from ..engines import choose
-from ..errors import InputError, values_are
+from ..engines import choose, gpu_available
 from ..kernels import engine_name
 from ..pipeline.grouping import group
 from ..pipeline.partition import prove
@@ -25,30 +26,10 @@ from ..pipeline.publishing import publish
 from ..pipeline.refinement import improve
 from ..settings import Roles, Settings
 from .blocks import Forest, borders
-
-Key = tuple[tuple[str | None, ...], bytes]  # values of a stratum, and what is missing
+from .partitions import Key, Layout, empty, records
 
 # Kernels use all threads that a worker has: tasks in several threads take turns.
 _TURN = threading.Lock()
-
-
-class Layout(NamedTuple):
-    """Which columns are used, and what for."""
-
-    columns: list[Any]
-    by: list[Any]
-    weight: Any
-    missing: str
-
-    @property
-    def used(self) -> list[Any]:
-        """All columns that are read."""
-        return [*self.columns, *self.by, *([] if self.weight is None else [self.weight])]
-
-    @property
-    def values(self) -> list[str]:
-        """What the variables are called on their way."""
-        return [f"v{j}" for j in range(len(self.columns))]
 
 
 class BlockSettings(NamedTuple):
@@ -60,19 +41,24 @@ class BlockSettings(NamedTuple):
     steps : int
         Steps of refinement per record.
     names : list of str
+    weight : column of the sampling weights, if any
     whole : bool array of shape (d,)
         Which variables are integers.
     scaling : Scaling
     sst : float
         Total sum of squares of the scaled records.
+    cards : dict
+        Of a worker's name: its place among the workers that see the same GPUs.
     """
 
     given: Settings
     steps: int
     names: list[str]
+    weight: Any
     whole: np.ndarray
     scaling: Scaling
     sst: float
+    cards: dict[Any, int]
 
     @property
     def k(self) -> int:
@@ -84,12 +70,23 @@ class BlockSettings(NamedTuple):
         """The settings of a refinement by steps."""
         return replace(self.given, refine=None, refine_steps=self.steps)
 
+    @property
+    def device(self) -> str:
+        """The device of this worker; of "cuda" a GPU of its own, while there are enough."""
+        device = self.given.device or "auto"
+        if device != "cuda" or not gpu_available():
+            return device
+        import cupy
+
+        place = self.cards.get(get_worker().name, 0)
+        return f"cuda:{place % cupy.cuda.runtime.getDeviceCount()}"
+
     def points(self, frame: pd.DataFrame) -> np.ndarray:
         """Records of a frame, scaled; 0, which is the mean, where a value is missing."""
         return np.nan_to_num(self.scaling.apply(_values(frame, len(self.names))))
 
-    def problem(self, frame: pd.DataFrame) -> Problem:
-        """The records of a frame, ready to be grouped within their cells."""
+    def problem(self, frame: pd.DataFrame, device: str | None = None) -> Problem:
+        """The records of a frame, ready to be grouped within their cells on the worker's device."""
         d = len(self.names)
         values = _values(frame, d)
         found, strata = np.unique(frame["cell"], return_inverse=True)
@@ -102,167 +99,23 @@ class BlockSettings(NamedTuple):
             strata=strata.reshape(-1),
             strata_names=list(map(str, found)),
             sampling=frame["weight"].to_numpy() if "weight" in frame else None,
+            roles=Roles(sampling_weight=self.weight),
         )
-        cells = divide(table, values, self.k, "pattern", "error")
+        cells = divide(table, self.k, "pattern", "error")
         points, engine = choose(
-            self.scaling.apply(values), self.given.device or "auto", self.given.engine
+            self.scaling.apply(values), device or self.device, None if device else self.given.engine
         )
-        return Problem(
-            table, self.k, cells, values, points, self.scaling, self.scaling.scale,
-            engine_name(engine),
-        )  # fmt: skip
+        name = engine_name(engine)
+        return Problem(table, self.k, cells, points, self.scaling, self.scaling.scale, name)
 
 
-class Moments(NamedTuple):
-    """Of the records of a cell: how many, and for each variable what its mean needs."""
-
-    records: int
-    known: np.ndarray
-    sums: list[int]  # exact, see `exact_sums`
-    low: np.ndarray
-    high: np.ndarray
-
-
-class Description(NamedTuple):
-    """What is to be known of a partition before records move."""
-
-    rows: int
-    dropped: int
-    missing: np.ndarray
-    whole: np.ndarray
-    cells: dict[Key, Moments]
+def visible_cards(dask_worker: Worker) -> tuple[Any, str, str | None]:
+    """The name of a worker, its machine, and the GPUs that it sees."""
+    return dask_worker.name, dask_worker.ip, os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
 def _values(frame: pd.DataFrame, d: int) -> np.ndarray:
     return frame[[f"v{j}" for j in range(d)]].to_numpy(dtype=np.float64)
-
-
-def _read(frame: pd.DataFrame, layout: Layout, where: str) -> Table | None:
-    """The variables of a partition; None if it is empty."""
-    if not len(frame):
-        return None
-    try:
-        return read(
-            frame[layout.used], Roles(columns=layout.columns, sampling_weight=layout.weight)
-        )
-    except InputError as error:
-        raise InputError(f"{where}: ", *error.args) from None
-
-
-def _cells(frame: pd.DataFrame, values: np.ndarray, layout: Layout) -> tuple[np.ndarray, list[Key]]:
-    """The cell of each record, as a number in this partition, and what the cells are."""
-    if not layout.by and layout.missing != "pattern":
-        return np.zeros(len(values), dtype=np.int64), [((), b"")]
-    strata = [pd.factorize(frame[name]) for name in layout.by]
-    absent = np.packbits(np.isnan(values), axis=1).astype(np.int64)
-    found, cell = np.unique(
-        np.column_stack([*(codes for codes, _ in strata), absent]), axis=0, return_inverse=True
-    )
-    keys = [
-        (
-            tuple(
-                None if code < 0 else str(known[code])
-                for code, (_, known) in zip(row, strata, strict=False)
-            ),
-            row[len(strata) :].astype(np.uint8).tobytes(),
-        )
-        for row in found
-    ]
-    return cell.reshape(-1), keys
-
-
-def describe(
-    frame: pd.DataFrame, layout: Layout, where: str, keep_integers: bool
-) -> Description | InputError:
-    """Count the records of a partition and what is missing, and take the moments of its cells.
-
-    What cannot be read is returned as an error: to repeat the task would not mend it.
-    """
-    d = len(layout.columns)
-    try:
-        table = _read(frame, layout, where)
-        if keep_integers and table is not None:
-            _check_integers(table, where)
-    except InputError as error:
-        return error
-    if table is None:
-        return Description(0, 0, np.zeros(d, dtype=np.int64), np.ones(d, dtype=bool), {})
-    values = table.values
-    missing = np.isnan(values)
-    kept = ~missing.any(axis=1) if layout.missing == "drop" else np.ones(len(values), dtype=bool)
-    cell, keys = _cells(frame[kept], values[kept], layout)
-    order = np.argsort(cell, kind="stable")
-    sizes = np.bincount(cell, minlength=len(keys))
-    cells = {}
-    for key, rows in zip(keys, np.split(order, np.cumsum(sizes)[:-1]), strict=True):
-        if len(rows):
-            cells[key] = _moments(values[kept][rows])
-    return Description(len(values), int((~kept).sum()), missing.sum(axis=0), table.whole, cells)
-
-
-def _check_integers(table: Table, where: str) -> None:
-    """Refuse integers that float64, as which values travel, does not hold."""
-    for j, integers in table.exact.items():
-        large = int(((integers > 2**53) | (integers < -(2**53))).sum())
-        raise InputError(
-            f"{where}: {values_are(large, f'column {table.names[j]}')} above 2**53 in size, too "
-            "large to be kept as integers on several workers: leave out keep_integers, or protect "
-            "on one machine"
-        )
-
-
-def _moments(values: np.ndarray) -> Moments:
-    missing = np.isnan(values)
-    low, high = np.where(missing, np.inf, values), np.where(missing, -np.inf, values)
-    return Moments(
-        len(values),
-        (~missing).sum(axis=0),
-        exact_sums(values),
-        low.min(axis=0),
-        high.max(axis=0),
-    )
-
-
-def squares(
-    frame: pd.DataFrame, layout: Layout, where: str, codes: dict[Key, int], centre: np.ndarray
-) -> list[int]:
-    """Exact sums of the squared differences from the centre, of the records that are published."""
-    values = records(frame, layout, where, 0, codes)[layout.values].to_numpy(dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return exact_sums(np.square(values - centre))
-
-
-def records(
-    frame: pd.DataFrame, layout: Layout, where: str, number: int, codes: dict[Key, int]
-) -> pd.DataFrame:
-    """The records of a partition that are published, with where they come from and their cell."""
-    table = _read(frame, layout, where)
-    if table is None:
-        return empty(layout)
-    rows = np.arange(len(frame))
-    if layout.missing == "drop":
-        rows = np.flatnonzero(~np.isnan(table.values).any(axis=1))
-    cell, keys = _cells(frame.iloc[rows], table.values[rows], layout)
-    code = np.array([codes.get(key, -1) for key in keys])[cell]
-    rows, code = rows[code >= 0], code[code >= 0]
-    columns = dict(zip(layout.values, table.values[rows].T, strict=True))
-    if table.sampling is not None:
-        columns["weight"] = table.sampling[rows]
-    return pd.DataFrame({"partition": number, "row": rows, "cell": code, **columns}).astype(
-        empty(layout).dtypes.to_dict()
-    )
-
-
-def empty(layout: Layout, *more: str) -> pd.DataFrame:
-    """No records: which columns they have on their way, and of which type."""
-    numbers = [*layout.values, *([] if layout.weight is None else ["weight"])]
-    kinds = dict.fromkeys(["partition", "row", "cell", *more], np.int64)
-    return pd.DataFrame({}).assign(
-        **{
-            name: np.empty(0, kind)
-            for name, kind in (kinds | dict.fromkeys(numbers, float)).items()
-        }
-    )
 
 
 def sample(
@@ -364,9 +217,8 @@ def publish_rest(
     if not len(frame):
         return published_empty(layout)
     block = int(frame["block"].iloc[0])
-    return _published(
-        frame, settings.problem(frame), frame["group"].to_numpy(), settings, block, layout
-    )
+    problem = settings.problem(frame, "cpu")  # where means are taken
+    return _published(frame, problem, frame["group"].to_numpy(), settings, block, layout)
 
 
 def _published(
@@ -379,13 +231,17 @@ def _published(
 ) -> pd.DataFrame:
     parts = prove(problem, labels)
     frame = frame.assign(block=block, group=parts[0].labels)
-    frame[layout.values] = publish(problem, parts, settings.given).values
+    published = publish(problem, parts, settings.given)
+    frame[layout.values] = published.values
+    if published.weights is not None:
+        frame["weight"] = published.weights
     return frame[list(published_empty(layout))]
 
 
 def published_empty(layout: Layout) -> pd.DataFrame:
     """No published records, with their columns."""
-    return empty(layout._replace(weight=None), "block", "group").drop(columns="cell")
+    weight = layout.weight if layout.averaged else None
+    return empty(layout._replace(weight=weight), "block", "group").drop(columns="cell")
 
 
 def group_sizes(frame: pd.DataFrame) -> tuple[int, np.ndarray]:
@@ -401,6 +257,7 @@ class PublishedPart(NamedTuple):
     kept: np.ndarray  # rows
     values: np.ndarray
     groups: np.ndarray
+    weights: np.ndarray | None
     sse: float
 
 
@@ -424,7 +281,9 @@ def returned(
     values = new[layout.values].to_numpy()
     apart = (before[layout.values].to_numpy() - values) * settings.scaling.scale
     groups = offsets[new["block"].to_numpy()] + new["group"].to_numpy()
-    return PublishedPart(new["row"].to_numpy(), values, groups, float(np.nansum(np.square(apart))))
+    weights = new["weight"].to_numpy() if layout.averaged else None
+    sse = float(np.nansum(np.square(apart)))
+    return PublishedPart(new["row"].to_numpy(), values, groups, weights, sse)
 
 
 def hashes(frame: pd.DataFrame, columns: list[Any]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from ..errors import InputError, option, repeated, repeated_names
+from ..errors import InputError, Option, option, repeated, repeated_names
 from .formats import native_copy
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -100,7 +100,8 @@ def parse(
     if len(header) == 1 and certain and guess != delimiter and not ours:
         raise InputError(
             f"{path} has one column only with the delimiter {delimiter!r}, but more with "
-            f"{guess!r}: give --delimiter {guess!r}"
+            f"{guess!r}: give ",
+            option("delimiter", guess),
         )
     table = _fast(data, delimiter, header)
     if table is None:
@@ -132,18 +133,18 @@ def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str, s
         # Without a mark, these codecs would add one on writing.
         name = {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}.get(name, name)
     if "\0".encode(name) == b"\0" and b"\0" in raw:
-        raise InputError(_not_text(path, raw, name, raw.index(b"\0")))
+        raise InputError(*_not_text(path, raw, name, raw.index(b"\0")))
     if name == "utf-8" and raw.isascii():
         return raw, name, bom
     try:
         text = raw.decode(name)
         data = raw if name == "utf-8" else text.encode()
     except UnicodeDecodeError as error:
-        raise InputError(_not_text(path, raw, name, error.start)) from None
+        raise InputError(*_not_text(path, raw, name, error.start)) from None
     except UnicodeError:
-        raise InputError(_not_text(path, raw, name, None)) from None
+        raise InputError(*_not_text(path, raw, name, None)) from None
     if b"\0" in data:
-        raise InputError(_not_text(path, raw, name, None))
+        raise InputError(*_not_text(path, raw, name, None))
     return data, name, bom
 
 
@@ -158,16 +159,18 @@ def _codec(encoding: str) -> str:
         ) from None
 
 
-def _not_text(path: Path, raw: bytes, name: str, place: int | None) -> str:
+def _not_text(path: Path, raw: bytes, name: str, place: int | None) -> list[str | Option]:
     if raw.startswith(b"PK\3\4"):
-        return f"{path} is a ZIP archive or an Excel workbook: save its table as CSV"
+        return [f"{path} is a ZIP archive or an Excel workbook: save its table as CSV"]
     for begin, ending in _OTHER_KINDS.items():
         if raw.startswith(begin):
-            return f"{path} is not a text file: it seems to need the ending {ending}"
+            return [f"{path} is not a text file: it seems to need the ending {ending}"]
     where = "" if place is None else f" (byte {place + 1} is 0x{raw[place]:02X})"
     other = "utf-16" if place is not None and not raw[place] else "latin-1"
-    hint = f", or give its encoding, such as --encoding {other}" if other != name else ""
-    return f"{path} is not a text file in {name.upper()}{where}: save it as CSV in UTF-8{hint}"
+    said = f"{path} is not a text file in {name.upper()}{where}: save it as CSV in UTF-8"
+    if other == name:
+        return [said]
+    return [f"{said}, or give its encoding, such as ", option("encoding", other)]
 
 
 def _lines(data: bytes) -> Iterator[str]:

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError, option, unknown_column, values_are
-from . import csv_text, numbers
-from .compact import compact_table, unused_categories
-from .counting import equal_columns, group_sizes
+from ..errors import InputError, Option, option, unknown_column, values_are
+from . import csv_text, numbers, stat_files
+from .compact import compact_table
+from .counting import group_sizes
 from .csv_text import TextForm
 from .formats import (
     check_ending,
@@ -26,7 +26,7 @@ from .formats import (
     write_table,
 )
 from .identifiers import is_identifier
-from .verdict import Verdict, count_k
+from .stat_files import Labels
 
 __all__ = [
     "DataFile",
@@ -35,7 +35,6 @@ __all__ = [
     "check_target",
     "group_sizes",
     "read_file",
-    "verify",
     "write_file",
 ]
 
@@ -55,12 +54,15 @@ class DataFile:
         How a CSV file is written; None for other files.
     missing : mapping of str to str
         What a CSV file holds for a missing value, of columns that were replaced.
+    labels : Labels
+        What a file of Stata, SPSS or SAS says about its columns.
     """
 
     path: Path
     table: pa.Table
     text: TextForm | None
     missing: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)
 
     def resolve(self, names: Sequence[str] | None) -> list[str]:
         """Exact names of columns, of all by default; spaces around a name do not count."""
@@ -95,7 +97,7 @@ class DataFile:
         for name in names:
             column = self._numbers(name)
             if column is None:
-                raise InputError(self._not_numeric(name))
+                raise InputError(*self._not_numeric(name))
             if _any_infinite(column):
                 infinite[name] = pc.is_inf(column).fill_null(False).to_numpy()
             table = _with_column(table, name, column)
@@ -205,7 +207,8 @@ class DataFile:
         notes = _pandas_notes(before, table.schema, kept is None, keep_metadata)
         others = before.metadata or {} if keep_metadata else {}
         table = table.replace_schema_metadata(others | notes)
-        return DataFile(self.path, table, self.text, missing)
+        labels = self.labels.published(table, names)
+        return DataFile(self.path, table, self.text, missing, labels)
 
     def _numbers(self, name: str) -> pa.ChunkedArray | None:
         column = self.table[name]
@@ -213,10 +216,10 @@ class DataFile:
         if self.text is not None and pa.types.is_string(kind):
             return numbers.read_numbers(column, self.text.decimal)
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            return numbers.without_nan(column)
+            return numbers.without_nan(self.labels.without_missing(name, column))
         return None
 
-    def _not_numeric(self, name: str) -> str:
+    def _not_numeric(self, name: str) -> list[str | Option]:
         numeric = [
             name.strip()
             for name in self.numeric_columns()
@@ -226,17 +229,18 @@ class DataFile:
         what = f"column {name.strip()!r} of {self.path} is not numeric"
         cells = self.table[name]
         if self.text is None:
-            return f"{what} but {cells.type}: " + (choose if numeric else "no column is")
+            return [f"{what} but {cells.type}: " + (choose if numeric else "no column is")]
         bad = numbers.not_numbers(cells, self.text.decimal)
         first = int(bad.argmax())
         cell = cells[first].as_py()
-        advice = numbers.advice(cell, self.text.decimal) or "correct them" + (
-            f", or {choose}" if numeric else ""
-        )
-        return (
+        advice = numbers.advice(cell, self.text.decimal) or [
+            "correct them" + (f", or {choose}" if numeric else "")
+        ]
+        return [
             f"{what}: {np.count_nonzero(bad)} of {len(bad)} values are not numbers, the first "
-            f"{_shown(cell)} on {self.places([first])[0]}: {advice}"
-        )
+            f"{_shown(cell)} on {self.places([first])[0]}: ",
+            *advice,
+        ]
 
 
 def _any_infinite(column: pa.ChunkedArray) -> bool:
@@ -299,8 +303,9 @@ def read_file(
     Parameters
     ----------
     path : Path
-        .parquet and .pq are Parquet files, .arrow, .feather and .ipc Arrow files; all others are
-        CSV files with a header, compressed if they end with .gz, .bz2, .zst or .lz4.
+        .parquet and .pq are Parquet files, .arrow, .feather and .ipc Arrow files, .dta of Stata,
+        .sav and .zsav of SPSS, .xpt and .sas7bdat of SAS; all others are CSV files with a header,
+        compressed if they end with .gz, .bz2, .zst or .lz4.
     delimiter : str, optional
         What parts the cells of a CSV file; found among comma, semicolon, tab and bar by default.
     encoding : str, optional
@@ -308,21 +313,26 @@ def read_file(
     decimal : str, optional
         The decimal mark of a CSV file, a point or a comma.
     """
-    return _read(path, path, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    return read_as(path, path, delimiter=delimiter, encoding=encoding, decimal=decimal)
 
 
-def _read(path: Path, kind: Path, **text_options: Any) -> DataFile:
+def read_as(path: Path, kind: Path, **text_options: Any) -> DataFile:
+    """Read a file of the kind that another name says; see `read_file`."""
     form, compression = kind_of(kind)
     if form == "CSV":
         table, text = csv_text.parse(path, read_bytes(path, compression), **text_options)
         if not table.num_rows:
             raise InputError(f"{path} has a header and no records")
         return DataFile(path, table, text)
-    table = read_table(path, form)
+    labels = Labels()
+    if form in stat_files.FORMATS.values():
+        table, labels = stat_files.read(path, form)
+    else:
+        table = read_table(path, form)
     csv_text.check_names(path, table.column_names)
     if not table.num_rows or not table.num_columns:
         raise InputError(f"{path} has no records")
-    return DataFile(path, table, None)
+    return DataFile(path, table, None, labels=labels)
 
 
 # Writing
@@ -343,8 +353,10 @@ def write_file(file: DataFile, path: Path, kind: Path) -> None:
     form, compression = kind_of(kind)
     try:
         if form == "CSV":
-            texts, text_form = _as_text(file, kind), _text_form(file, kind)
-            write_bytes(lambda send: csv_text.write(texts, text_form, send), path, compression)
+            texts, written = _as_text(file, kind), text_form(file, kind)
+            write_bytes(lambda send: csv_text.write(texts, written, send), path, compression)
+        elif form in stat_files.FORMATS.values():
+            stat_files.write(file.table, file.labels, path, form)
         else:
             write_table(file.table, path, form)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
@@ -352,13 +364,14 @@ def write_file(file: DataFile, path: Path, kind: Path) -> None:
     sync(path)
 
 
-def _text_form(file: DataFile, kind: Path) -> TextForm:
+def text_form(file: DataFile, kind: Path) -> TextForm:
+    """How a CSV file of this name is written."""
     names = [part.lower() for part in kind.suffixes]
     return file.text or TextForm(delimiter="\t" if ".tsv" in names else ",")
 
 
 def _as_text(file: DataFile, kind: Path) -> pa.Table:
-    decimal = _text_form(file, kind).decimal
+    decimal = text_form(file, kind).decimal
     columns = []
     for name in file.table.column_names:
         column = file.table[name]
@@ -370,72 +383,3 @@ def _as_text(file: DataFile, kind: Path) -> pa.Table:
                 "or write Parquet"
             ) from None
     return pa.table(columns, names=file.table.column_names)
-
-
-def verify(
-    path: Path, kind: Path, expected: DataFile, views: Sequence[Sequence[str]], k: int
-) -> Verdict:
-    """Read a written file again, compare every cell, and count the records that share theirs.
-
-    Parameters
-    ----------
-    path, kind : Path
-        As given to `write_file`.
-    expected : DataFile
-        What was to be written.
-    views : sequence of sequence of str
-        Columns whose values, taken together, each record must share with k - 1 others.
-
-    Returns
-    -------
-    Verdict
-        Counted over these columns and over all that are in the file.
-
-    Raises
-    ------
-    RuntimeError
-        If k does not hold for the columns of a view, a cell is not what it should be, or a
-        dictionary holds categories that no record has.
-    """
-    form = _text_form(expected, kind)
-    try:
-        written = _read(
-            path, kind, delimiter=form.delimiter, encoding=form.encoding, decimal=form.decimal,
-            ours=True,
-        )  # fmt: skip
-    except InputError as error:
-        raise RuntimeError(f"internal error: the written file cannot be read: {error}") from None
-    same = written.table.column_names == expected.table.column_names and all(
-        _same(written, expected, name) for name in expected.table.column_names
-    )
-    if not same:
-        raise RuntimeError("internal error: the written file differs from what was to be written")
-    unused = {name: unused_categories(written.table[name]) for name in written.table.column_names}
-    for name in (name for name in unused if unused[name]):
-        raise RuntimeError(
-            f"internal error: {unused[name]} categories of column {name!r} are in the file that no "
-            "record has"
-        )
-    verdict = count_k(written.table, k, views)
-    if verdict.below_named:
-        raise RuntimeError(
-            f"internal error: {verdict.below_named} records are in groups below k={k} in the file"
-        )
-    return verdict
-
-
-def _same(written: DataFile, expected: DataFile, name: str) -> bool:
-    cells, wanted = written.table[name], expected.table[name]
-    if written.text is not None and not pa.types.is_floating(wanted.type):
-        cells = cells.cast(pa.large_string())
-        wanted = numbers.spell(wanted, ".", expected.missing.get(name, ""))
-    elif written.text is not None:
-        gaps = cells.filter(pc.is_null(wanted))
-        if pc.any(pc.not_equal(gaps, expected.missing.get(name, ""))).as_py():
-            return False
-        values = numbers.read_numbers(cells, written.text.decimal)
-        if values is None:
-            return False
-        wanted = numbers.without_nan(wanted)
-        cells = values.cast(wanted.type, safe=False)
-    return equal_columns(cells, wanted)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from ..errors import InputError, reason
+from . import stat_files
 from .atomic import check_writable, real_target
 from .compact import without_views
 
@@ -30,7 +31,7 @@ _BROKEN = (OSError, ValueError, LookupError, TypeError, NotImplementedError)
 def kind_of(path: Path) -> tuple[str, str | None]:
     """The format and the compression that the ending of a name says."""
     ending = path.suffix.lower()
-    return _FORMATS.get(ending, "CSV"), _COMPRESSIONS.get(ending)
+    return (_FORMATS | stat_files.FORMATS).get(ending, "CSV"), _COMPRESSIONS.get(ending)
 
 
 @contextmanager
@@ -141,10 +142,11 @@ def check_ending(target: Path) -> None:
     names = [suffix.lower() for suffix in target.suffixes[-2:]]
     if names and names[-1] in _COMPRESSIONS:
         names.pop()
-    if not names or names[-1] not in (*_FORMATS, *_TEXTS):
+    if not names or names[-1] not in (*_FORMATS, *_TEXTS, *stat_files.WRITTEN):
+        endings = ", ".join([*_TEXTS, *_FORMATS, *stat_files.WRITTEN])
         raise InputError(
-            f"the format of {target} is not known: end its name with "
-            f"{', '.join([*_TEXTS, *_FORMATS])}, those of text also with {', '.join(_COMPRESSIONS)}"
+            f"the format of {target} is not known, or cannot be written: end its name with "
+            f"{endings}, those of text also with {', '.join(_COMPRESSIONS)}"
         )
 
 

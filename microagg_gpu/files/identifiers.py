@@ -42,10 +42,15 @@ def _told_by(column: pa.ChunkedArray) -> str:
     return ""
 
 
+def is_weight(name: str) -> bool:
+    """Whether the name of a column says that it holds sampling weights."""
+    return _WEIGHT.search(name.strip().casefold()) is not None
+
+
 def is_identifier(name: str, column: pa.ChunkedArray) -> bool:
     """Whether a column of whole numbers only numbers the records, or weights them."""
     text = name.strip().casefold()
-    if _WEIGHT.search(text):
+    if is_weight(name):
         return True
     if pa.types.is_floating(column.type):
         return False

@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..errors import Option, option
+
 MOST_DECIMALS = 9  # with more, numbers are taken to be measured or computed, and not rounded
 _MISSING = r"(?i)^(na|n/a|nan|null)?$"
 _SPACES = " \u00a0\u202f'\u2019_"  # thousands are parted by these, too
@@ -49,7 +51,7 @@ def read_numbers(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray | None
     return without_nan(floats)
 
 
-def decimals(column: pa.ChunkedArray, mark: str) -> int | None:
+def decimals(column: pa.ChunkedArray, mark: str = ".") -> int | None:
     """The most decimals that a number of a column has; None if they are many, or not to be seen.
 
     Text is taken as it is written, numbers in the fewest digits that give them back.
@@ -62,10 +64,8 @@ def decimals(column: pa.ChunkedArray, mark: str) -> int | None:
     if pa.types.is_floating(kind):
         values = column.drop_null().to_numpy()
         values = values[np.isfinite(values)]
-        for places in range(MOST_DECIMALS + 1):
-            if (np.round(values.astype(np.float64), places).astype(values.dtype) == values).all():
-                return places
-        return None
+        some = _places(values[:1000], 0)  # few have many decimals without these
+        return None if some is None else _places(values, some)
     clean = pc.utf8_trim_whitespace(column)
     if pc.any(pc.match_substring_regex(clean, "(?i)[0-9.,]e")).as_py():
         return None
@@ -73,6 +73,14 @@ def decimals(column: pa.ChunkedArray, mark: str) -> int | None:
     after = pc.subtract(pc.subtract(pc.utf8_length(clean), place), 1)
     most = pc.max(pc.if_else(pc.less(place, 0), 0, after)).as_py() or 0
     return most if most <= MOST_DECIMALS else None
+
+
+def _places(values: np.ndarray, least: int) -> int | None:
+    """The fewest decimals, from some number on, that give all values back."""
+    for places in range(least, MOST_DECIMALS + 1):
+        if (np.round(values.astype(np.float64), places).astype(values.dtype) == values).all():
+            return places
+    return None
 
 
 def is_number(text: str, decimal: str = ".") -> bool:
@@ -94,22 +102,22 @@ def not_numbers(cells: pa.ChunkedArray, decimal: str) -> np.ndarray:
     )
 
 
-def advice(cell: str, decimal: str) -> str | None:
-    """What to do about a cell that is a number in another notation."""
+def advice(cell: str, decimal: str) -> list[str | Option]:
+    """What to do about a cell that is a number in another notation: parts of a message."""
     mark, other = re.escape(decimal), "," if decimal == "." else "."
     cell = cell.strip()
     if re.fullmatch(rf"[+-]?\d{{1,3}}[{other}]\d{{3}}", cell):
-        return (
-            f"if its mark parts thousands, take it out, and if it is the decimal mark, give "
-            f"--decimal {other}"
-        )
+        return [
+            "if its mark parts thousands, take it out, and if it is the decimal mark, give ",
+            option("decimal", other),
+        ]
     if re.fullmatch(rf"[+-]?\d*[{other}]\d+(e[+-]?\d+)?", cell, re.IGNORECASE):
-        return f"if {other} is the decimal mark, give --decimal {other}"
+        return [f"if {other} is the decimal mark, give ", option("decimal", other)]
     if re.fullmatch(rf"[+-]?\d{{1,3}}([{_SPACES}{other}]\d{{3}})+({mark}\d*)?", cell):
-        return "take out the marks that part thousands"
+        return ["take out the marks that part thousands"]
     if re.fullmatch(rf"[+-]?\d{{1,3}}([{_SPACES}{decimal}]\d{{3}})+([{other}]\d*)?", cell):
-        return f"take out the marks that part thousands; the decimal mark seems to be {other}"
-    return None
+        return [f"take out the marks that part thousands; the decimal mark seems to be {other}"]
+    return []
 
 
 def spell(column: pa.ChunkedArray, decimal: str, missing: str) -> pa.ChunkedArray:

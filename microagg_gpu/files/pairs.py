@@ -29,6 +29,8 @@ class Pair:
         The original file, its variables as numbers.
     provenance : dict of str
         What is known of how the protected file was made.
+    weights : float array of shape (n,), or None
+        Sampling weights of the original file.
     """
 
     names: list[str]
@@ -39,10 +41,16 @@ class Pair:
     k: int
     table: Any
     provenance: dict[str, str]
+    weights: np.ndarray | None = None
 
 
 def match(
-    before: DataFile, after: DataFile, columns: list[str] | None, by: list[str], key: str | None
+    before: DataFile,
+    after: DataFile,
+    columns: list[str] | None,
+    by: list[str],
+    key: str | None,
+    weight: str | None = None,
 ) -> Pair:
     """Find the same records and variables in two files.
 
@@ -54,17 +62,21 @@ def match(
         Columns that divide the records into strata.
     key : str, optional
         The column that tells which records are the same; by default they are in the same order.
+    weight : str, optional
+        The column of sampling weights.
     """
     rows = _rows(before, after, key)
+    sampling = before.resolve([] if weight is None else [weight])
     strata = before.resolve(by)
     after.resolve(by)
     if columns is None:
-        names = _that_differ(before, after, rows, [*strata, *([] if key is None else [key])])
+        other = [*strata, *sampling, *([] if key is None else [key])]
+        names = _that_differ(before, after, rows, other)
     else:
         names = before.resolve(columns)
     same = after.resolve(names)
-    table, other = before.with_numbers(names), after.with_numbers(same)
-    original, protected = _matrix(table, names)[rows], _matrix(other, same)
+    table, published = before.with_numbers([*names, *sampling]), after.with_numbers(same)
+    original, protected = _matrix(table, names)[rows], _matrix(published, same)
     absent = np.isnan(original) | np.isnan(protected)
     changed = int((np.isnan(original) != np.isnan(protected)).sum())
     counts = np.bincount(group_codes(after.table, [*after.resolve(by), *same]))
@@ -81,12 +93,14 @@ def match(
             "Protected": after.path.name,
             "Columns": ", ".join(names),
             "Strata": ", ".join(strata),
+            "Sampling weights": ", ".join(sampling),
             "Records matched by": key or "their order",
             "Records left out": str(before.table.num_rows - len(rows))
             if before.table.num_rows > len(rows)
             else "",
             "Values missing in one file only": f"{changed}, not counted" if changed else "",
         },
+        weights=_matrix(table, sampling)[rows, 0] if sampling else None,
     )
 
 

@@ -7,10 +7,14 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from ..errors import listed
+from ..errors import InputError, listed
 from .counting import group_codes
 
 Word = Literal["PASS", "PARTLY", "FAIL"]
+
+
+class NotAnonymous(InputError):
+    """What was made is not published, since k does not hold over all its columns."""
 
 
 @dataclass(frozen=True)

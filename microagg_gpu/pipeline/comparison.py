@@ -180,8 +180,8 @@ def risk_map(
     return [{**row, "records": table.values.shape[0]} for row in rows] if sampled else rows
 
 
-def sample(table: Table) -> Table:
-    """About 20,000 random records of a table.
+def sample_rows(table: Table) -> np.ndarray:
+    """The positions of about 20,000 random records of a table.
 
     They are drawn in blocks of up to 1,000 records of one stratum, so that small strata come as a
     whole: records that were drawn one by one would be fewer than k in each of many strata.
@@ -196,7 +196,12 @@ def sample(table: Table) -> Table:
     block = np.cumsum(within % BLOCK == 0) - 1
     drawn = rng.permutation(block[-1] + 1)[block]  # blocks in random order, records with theirs
     chosen = np.argsort(drawn, kind="stable")[:SAMPLE]
-    kept = np.sort(order[chosen])
+    return np.sort(order[chosen])
+
+
+def sample(table: Table) -> Table:
+    """About 20,000 random records of a table."""
+    kept = sample_rows(table)
     return replace(
         table,
         values=take_records(table.values, kept),

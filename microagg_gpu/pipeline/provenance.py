@@ -136,6 +136,24 @@ class Provenance:
         """The command line that repeats the run, if files were protected by the command."""
         return None if self.files is None else command_line(self.settings, self.roles, self.files)
 
+    def script(self) -> str | None:
+        """A Python program that writes the same file, if files were protected by the command."""
+        if self.files is None:
+            return None
+        files, roles = self.files, changed(self.roles)
+        given = {
+            name: value
+            for name in ("delimiter", "encoding", "decimal")
+            if (value := getattr(files, name)) != getattr(FORMAT, name)
+        }
+        reading = ", ".join([f"Path({files.source!r})", *_keywords(given)])
+        return _SCRIPT.format(
+            reading=reading, roles=", ".join(_keywords(roles)), drop=_literal(files.drop),
+            missing=self.settings.missing, call=self.python(), output=files.output,
+            column=files.group_column, strata=_literal(roles.get("by", [])),
+            metadata=files.keep_metadata,
+        )  # fmt: skip
+
     def rows(self) -> dict[str, str]:
         """What was done, as texts with names, in the order of a report; empty ones left out."""
         settings, roles, files = self.settings, self.roles, self.files
@@ -174,6 +192,24 @@ class Provenance:
             "Python": self.python(),
         }
         return {name: text for name, text in rows.items() if text}
+
+
+_SCRIPT = """\
+from pathlib import Path
+
+from microagg_gpu import microaggregate
+from microagg_gpu.files.data_file import read_file, write_file
+from microagg_gpu.settings import Roles
+from microagg_gpu.tasks.columns import find_roles, published
+
+file = read_file({reading})
+drop = {drop}
+data, _ = find_roles(file, Roles({roles}), drop, {missing!r})
+result = {call}
+output = Path({output!r})
+write_file(published(file, result, drop, {column!r}, {strata}, {metadata}), output, output)
+"""
+"""Reads, protects and writes as `tasks.protect` does, without its report."""
 
 
 def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import microagg_gpu.cli.protect
 import microagg_gpu.files.atomic
+import microagg_gpu.tasks.protect
 from helpers.command import (
     command,
     process,
@@ -209,7 +209,7 @@ def test_failed_check_leaves_nothing(monkeypatch):
         place = table.column_names.index("staff")
         return replace(result, protected=result.protected.set_column(place, "staff", [values]))
 
-    monkeypatch.setattr(microagg_gpu.cli.protect, "microaggregate", wrong)
+    monkeypatch.setattr(microagg_gpu.tasks.protect, "microaggregate", wrong)
     with pytest.raises(RuntimeError, match="3 records are in groups below k=3"):
         run("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv")
     assert os.listdir() == ["in.csv"]

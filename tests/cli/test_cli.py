@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import microagg_gpu.cli.protect
 import microagg_gpu.pipeline.comparison
+import microagg_gpu.tasks.protect
 from helpers.command import HEADER, read, run, write, write_companies
 from microagg_gpu import METHODS, microaggregate
 
@@ -150,7 +150,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         seen.update(given)
         return microaggregate(table, k, method, **given)
 
-    monkeypatch.setattr(microagg_gpu.cli.protect, "microaggregate", spy)
+    monkeypatch.setattr(microagg_gpu.tasks.protect, "microaggregate", spy)
     result = run(
         "protect", "in.csv", "-k", 3, "--columns", "turnover,staff",
         "--variable-weights", "staff=2.5", "--method", "projection", "--option", "projection=pv",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import microagg_gpu.cli.protect
-import microagg_gpu.cli.writing
 import microagg_gpu.files.atomic
+import microagg_gpu.tasks.protect
+import microagg_gpu.tasks.writing
 from helpers.command import (
     CHOSEN,
     posix,
@@ -24,13 +24,13 @@ from microagg_gpu.files.atomic import Outputs, Temporary, whole_file
 
 def in_the_meantime(monkeypatch, act):
     """Do something after the data file was written under its temporary name."""
-    verify = microagg_gpu.cli.protect.verify
+    verify = microagg_gpu.tasks.protect.verify
 
     def later(*arguments):
         act()
         return verify(*arguments)
 
-    monkeypatch.setattr(microagg_gpu.cli.protect, "verify", later)
+    monkeypatch.setattr(microagg_gpu.tasks.protect, "verify", later)
 
 
 # An output is never replaced without --force
@@ -62,7 +62,7 @@ def test_no_output_without_the_note(source, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(microagg_gpu.cli.writing, "note", fails)
+        patch.setattr(microagg_gpu.tasks.writing, "note", fails)
         assert run(*CHOSEN, "--report", "r.html", "--note", "n.html").exit_code == 2
     assert os.listdir() == ["in.csv"]
     refuse("n.html is named twice", *CHOSEN, "--report", "n.html", "--note", "n.html")

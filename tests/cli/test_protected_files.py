@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import microagg_gpu.cli.protect
-import microagg_gpu.cli.writing
-from helpers.command import process, read, refuse, run, write
+import microagg_gpu.tasks.protect
+import microagg_gpu.tasks.writing
+from helpers.command import ok, process, read, refuse, run, write
 
 HEADER = ["id", "region", "size", "w", "turnover", "staff", "exports"]
 AMOUNTS = "turnover,staff,exports"
@@ -58,12 +58,6 @@ def parquet():
     ).replace_schema_metadata({"made by": "hand"})
     pq.write_table(table, "in.parquet")
     return table
-
-
-def ok(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 # protect
@@ -257,7 +251,7 @@ def test_a_failed_report_leaves_nothing(rows, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(microagg_gpu.cli.writing, "page", fail)
+    monkeypatch.setattr(microagg_gpu.tasks.writing, "page", fail)
     result = run(
         "protect", "in.csv", "-k", 4, "--columns", "staff", "-o", "out.csv", "--report", "r.html"
     )
@@ -337,6 +331,24 @@ def test_report_of_a_protection(rows):
     assert pair["loss"] == pytest.approx(content["loss"])
     assert pair["k"] == 5
     assert pair["risk"]["linkage"] == pytest.approx(content["risk"]["linkage"])
+
+
+def test_report_of_a_weighted_pair(rows):
+    given = ["--by", "region", "--weight", "w"]
+    ok(
+        "protect", "in.csv", "-k", 5, "--columns", AMOUNTS, *given, "--average-weight",
+        "--missing", "pattern", "-o", "out.csv", "--json", "r.json",
+    )  # fmt: skip
+    ok("report", "in.csv", "out.csv", *given, "-o", "pair.html", "--json", "pair.json",
+       "--note", "note.html")  # fmt: skip
+    content, pair = (json.loads(Path(f).read_text("utf-8")) for f in ("r.json", "pair.json"))
+    assert pair["loss"] == pytest.approx(content["loss"])
+    names = [variable["name"] for variable in content["by_variable"]]
+    assert [variable["name"] for variable in pair["by_variable"]] == names
+    for one, other in zip(content["by_variable"], pair["by_variable"], strict=True):
+        mean = pytest.approx(one["before"]["weighted_mean"])
+        assert other["before"]["weighted_mean"] == mean
+    assert "in.csv" not in Path("note.html").read_text("utf-8")
 
 
 def test_report_matches_records_by_key(rows):

@@ -47,7 +47,7 @@ def test_signals_while_the_output_gets_its_name(source, name):
 def test_signals_during_the_work(source, name, moment):
     code = f"""
 import os, signal
-import microagg_gpu.cli.protect as cli
+import microagg_gpu.tasks.protect as cli
 from microagg_gpu.cli.app import main
 real = cli.{moment}
 def stopped(*arguments, **given):
@@ -83,7 +83,7 @@ def test_a_signal_while_python_runs_a_text(source):
     """As libraries do when they compile: Python would end itself by SIGINT in the end."""
     code = """
 import signal
-import microagg_gpu.cli.protect as cli
+import microagg_gpu.tasks.protect as cli
 from microagg_gpu.cli.app import main
 def stopped(*arguments, **given):
     exec("signal.raise_signal(signal.SIGTERM)\\nwhile True: pass", {"signal": signal})
@@ -102,7 +102,7 @@ def test_a_signal_in_a_callback_of_a_library(source):
     """As while LLVM compiles: Python drops what is raised there."""
     code = """
 import ctypes, signal
-import microagg_gpu.cli.protect as cli
+import microagg_gpu.tasks.protect as cli
 from microagg_gpu.__main__ import main
 @ctypes.CFUNCTYPE(None)
 def callback():
@@ -162,7 +162,7 @@ def test_nohup_is_respected(source):
     code = """
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-import microagg_gpu.cli.protect as cli
+import microagg_gpu.tasks.protect as cli
 from microagg_gpu.cli.app import main
 real = cli.read_file
 def hang_up(*arguments, **given):

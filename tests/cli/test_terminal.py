@@ -43,7 +43,7 @@ def test_bar_on_a_terminal_and_stop():
     write_companies()
     code = """
 import time
-import microagg_gpu.cli.protect as cli
+import microagg_gpu.tasks.protect as cli
 from microagg_gpu.cli.app import main
 
 def slow(table, k, method, *, progress, **given):

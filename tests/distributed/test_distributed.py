@@ -20,6 +20,7 @@ from helpers.traces import CHOICES, SECRET, survey, traces, uncompressed
 from microagg_gpu import InputError, measures
 from microagg_gpu import microaggregate as alone
 from microagg_gpu.distributed import microaggregate
+from microagg_gpu.files.verdict import NotAnonymous
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,7 @@ from microagg_gpu.distributed import microaggregate
         {"method": "vmdav", "gamma": 0.5},
         {"method": "kward", "ranking": "fpc"},
         {"by": ["region"], "sampling_weight": "w"},
+        {"by": ["region"], "sampling_weight": "w", "average_weight": True, "decimals": 1},
         {"keep_integers": True, "aggregate": "median"},
         {"missing": "pattern", "by": ["region"]},
         {"missing": "drop"},
@@ -39,7 +41,7 @@ from microagg_gpu.distributed import microaggregate
 def test_one_block_is_what_one_machine_does(client, given):
     frame = gaps(table()) if "missing" in given else table()
     ours = microaggregate(
-        dd.from_pandas(frame, npartitions=5), 4, columns=VARIABLES, client=client, **given
+        dd.from_pandas(frame, npartitions=2), 4, columns=VARIABLES, client=client, **given
     )
     theirs = alone(frame, 4, columns=VARIABLES, **given)
     assert ours.blocks == 1
@@ -175,6 +177,37 @@ def test_integers_that_are_just_small_enough(client):
     kept = computed(result.protected, client)["c"]
     assert kept.dtype == np.int64
     assert 2**53 - 1000 <= kept.min() < kept.max() < 2**53
+
+
+@pytest.mark.parametrize("frames", [True, False], ids=["frames", "files"])
+def test_decimals_of_the_input_and_mean_weights(client, frames):
+    frame = table()[[*VARIABLES, "region", "w"]].round({"w": 2, "a": 1, "c": 3})
+    given = {"by": "region", "sampling_weight": "w", "average_weight": True, "columns": VARIABLES}
+    theirs = alone(frame, 4, keep_integers=True, decimals={"w": 2, "a": 1, "c": 3}, **given)
+    given |= {"decimals": "input", "strict": True, "client": client}
+    if frames:
+        ours = microaggregate(dd.from_pandas(frame, npartitions=3), 4, **given)
+        protected = computed(ours.protected, client)
+    else:
+        write_files(frame, Path("in"), 3)
+        ours = microaggregate("in", 4, output="out", **given)
+        protected = pd.read_parquet("out")
+    assert ours.verdict.word == "PASS"
+    assert ours.verdict.columns == list(frame.columns)
+    pd.testing.assert_frame_equal(
+        protected.reset_index(drop=True).astype({"region": object}),
+        theirs.protected.reset_index(drop=True).astype({"region": object}),
+        check_dtype=False,
+    )  # fmt: skip
+
+
+def test_strict_writes_nothing_if_a_kept_column_breaks_k(client):
+    write_files(table(), Path("in"), 2)
+    with pytest.raises(NotAnonymous, match="k = 4 holds for these columns only"):
+        microaggregate(
+            "in", 4, columns=VARIABLES, by="region", output="out", strict=True, client=client
+        )
+    assert os.listdir() == ["in"]
 
 
 def test_nothing_of_a_suppressed_record_stays_in_categories(client):

@@ -108,16 +108,23 @@ def test_the_command_with_workers():
     frame = table()
     write_files(frame)
     arguments = ["protect", *sorted(map(str, Path("in").glob("*"))), "-k", 4, "-o", "out"]
-    arguments += ["--columns", "a,b,c", "--drop", "id", "--workers", 1, "--block", 300]
-    done = process(*arguments)
+    arguments += ["--columns", "a,b,c", "--by", "region", "--workers", 1, "--block", 300]
+    weights = ["--weight", "w", "--average-weight", "--drop", "id"]
+    done = process(*arguments, *weights, "--strict")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert "PASS: every one of the 1,200" in done.stdout
     assert "1,200 records, 3 variables, k = 4" in done.stdout
     assert "4 files in out" in done.stdout
     assert sorted(os.listdir()) == ["in", "out"]
     after = pd.concat([pd.read_parquet(path) for path in sorted(Path("out").glob("*"))])
     assert_k(after, VARIABLES, 4)
-    assert after["w"].tolist() == frame["w"].tolist()
+    assert_k(after, list(after), 4)
+    assert after["w"].sum() == pytest.approx(frame["w"].sum())
     refuse("out is not empty: give another directory, or --force", *arguments)
+    done = process(*arguments, "--strict", "--force")
+    assert done.returncode == 1
+    assert done.stdout.startswith("k = 4 holds for these columns only: a, b, c, region. 1,200 of ")
+    assert done.stdout.endswith("because of w, id. Nothing was written.\n")
 
 
 @pytest.fixture

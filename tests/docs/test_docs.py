@@ -177,7 +177,7 @@ def test_python_of_the_tutorial_runs(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     (tmp_path / "demo").mkdir()
     monkeypatch.chdir(tmp_path)
-    demo_data.main(tmp_path / "demo" / "companies.csv")
+    demo_data.write(tmp_path / "demo" / "companies.csv")
     text = (DOCS / "tutorial" / "python.md").read_text(encoding="utf-8")
     quick = text.replace("refine=10", "refine=1").replace("seconds=5", "seconds=1")
     known = {}

@@ -22,7 +22,10 @@ def test_one_version():
 
 def test_minimum_versions_are_those_of_the_project():
     extras = PROJECT["optional-dependencies"]
-    chosen = ("datasets", "dask", "notebooks", "pandas", "polars", "report", "sklearn", "test")
+    chosen = (
+        *("app", "datasets", "dask", "notebooks", "pandas", "polars", "report", "sklearn", "stat"),
+        "test",
+    )
     lines = [*PROJECT["dependencies"], *(line for name in chosen for line in extras[name])]
     wanted = {}
     for line in lines:

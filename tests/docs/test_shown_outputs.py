@@ -42,6 +42,7 @@ def test_masked_leaves_out_seconds_only():
         outputs.masked(" time  1.06 s on cpu, loss 21.1395 %")
         == " time  ... s on cpu, loss 21.1395 %"
     )
+    assert outputs.masked("a\ncompiling took 4.2 s more, once\nb\n") == "a\nb\n"
     same = " groups       475 groups of 5 to 9 records\n loss   21.13 %\n 5 and 7.25 records\n"
     assert outputs.masked(same) == same
 

@@ -16,7 +16,8 @@ from helpers.data_files import (
     put,
     refused,
 )
-from microagg_gpu.files.data_file import DataFile, read_file, verify, write_file
+from microagg_gpu.files.data_file import DataFile, read_file, write_file
+from microagg_gpu.files.verifying import verify
 
 # Columns
 
@@ -97,8 +98,8 @@ def test_decimal_commas_between_commas():
         ("abc", ".", "correct them, or choose --columns x$"),
         ("0x10", ".", "correct them"),
         ("1_000", ".", "take out the marks that part thousands$"),
-        ("1,5", ".", "if , is the decimal mark, give --decimal ,$"),
-        ("-0,25", ".", "if , is the decimal mark, give --decimal ,$"),
+        ("1,5", ".", "if , is the decimal mark, give decimal=','$"),
+        ("-0,25", ".", "if , is the decimal mark, give decimal=','$"),
         ("1,234", ".", "if its mark parts thousands, take it out"),
         ("1,234.5", ".", "take out the marks that part thousands$"),
         ("1,234,567", ".", "take out the marks that part thousands$"),
@@ -106,7 +107,7 @@ def test_decimal_commas_between_commas():
         ("12'345'678", ".", "take out the marks that part thousands$"),
         ("1.234.567", ".", "thousands; the decimal mark seems to be ,"),
         ("1.234,5", ".", "thousands; the decimal mark seems to be ,"),
-        ("1.5", ",", r"if \. is the decimal mark, give --decimal \.$"),
+        ("1.5", ",", r"if \. is the decimal mark, give decimal='\.'$"),
         ("1.234.567,8", ",", "take out the marks that part thousands$"),
         ("1e", ".", "correct them"),
         ("--1", ".", "correct them"),

@@ -27,7 +27,8 @@ from helpers.data_files import (
     rows_of,
 )
 from microagg_gpu.files.counting import group_codes
-from microagg_gpu.files.data_file import DataFile, group_sizes, read_file, verify, write_file
+from microagg_gpu.files.data_file import DataFile, group_sizes, read_file, write_file
+from microagg_gpu.files.verifying import verify
 
 # Writing
 

@@ -20,7 +20,8 @@ from helpers.command import run
 from helpers.traces import CHOICES, NUMBER, SECRET, N, survey, traces, uncompressed
 from microagg_gpu import microaggregate
 from microagg_gpu.files.compact import compact_column, unused_categories
-from microagg_gpu.files.data_file import DataFile, verify, write_file
+from microagg_gpu.files.data_file import DataFile, write_file
+from microagg_gpu.files.verifying import verify
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -122,7 +123,7 @@ def test_temporary_files_hold_nothing_more(monkeypatch, target):
             seen.append(traces(path.read_bytes()))
         return verify(*given)
 
-    monkeypatch.setattr("microagg_gpu.cli.protect.verify", look)
+    monkeypatch.setattr("microagg_gpu.tasks.protect.verify", look)
     done = run("protect", "in.parquet", *OPTIONS, "--drop", "name,tags", "-o", target)
     assert done.exit_code == 0, done.output
     assert seen == [[]]

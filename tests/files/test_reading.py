@@ -163,8 +163,8 @@ def test_a_line_end_in_a_cell_between_two_blocks(shift):
         ('x,"y\n1,2\n', "in.csv cannot be read as CSV from line 1 on"),
         ("x,y,x\n1,2,3\n", r"column names of in.csv appear twice \('x'\): rename them"),
         ("x, x\n1,2\n", r"column names of in.csv appear twice \('x'\)"),
-        ("x,y\n1,\0\n", "in.csv is not a text file in UTF-8 .byte 7 is 0x00.*--encoding utf-16"),
-        (b"name,x\n\xc9,1\n", "not a text file in UTF-8 .byte 8 is 0xC9.*--encoding latin-1"),
+        ("x,y\n1,\0\n", "in.csv is not a text file in UTF-8 .byte 7 is 0x00.*encoding='utf-16'"),
+        (b"name,x\n\xc9,1\n", "not a text file in UTF-8 .byte 8 is 0xC9.*encoding='latin-1'"),
         ("x,y\n1,2\n".encode("utf-16-le"), "in.csv is not a text file in UTF-8"),
         (b"\xff\xfex\0,\0y", "in.csv is not a text file in UTF-16-LE"),
         (gzip.compress(b"x,y\n1,2\n", mtime=0), "in.csv is not a text file: .* the ending .gz"),
@@ -184,7 +184,7 @@ def test_bad_options():
     refused("delimiter='\"' cannot separate columns", read_file, path, delimiter='"')
     refused("delimiter='§' cannot separate columns", read_file, path, delimiter="§")
     refused("decimal=';' is not a decimal mark", read_file, path, decimal=";")
-    refused("one column only with the delimiter ';', but more with ','.*--delimiter ','",
+    refused("one column only with the delimiter ';', but more with ','.*delimiter=','",
             read_file, path, delimiter=";")  # fmt: skip
 
 

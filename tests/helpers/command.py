@@ -52,6 +52,13 @@ def read(name, delimiter=","):
         return list(csv.reader(file, delimiter=delimiter))
 
 
+def ok(*arguments):
+    """Run the command, which must succeed; what it prints."""
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
 def refuse(message, *arguments):
     """Run the command in this process; expect one sentence, exit code 2 and no file left behind."""
     before = sorted(os.listdir())

@@ -131,7 +131,7 @@ def test_batches_of_tours_do_not_change_them(monkeypatch):
     assert shares[-1] == 1
 
 
-@given(cases(most=200))
+@given(cases(most=100))
 @pytest.mark.parametrize("options", [{}, {"tour": "nearest"}, {"window": 0}, {"window": 3}])
 def test_labels_agree_with_the_reference(options, case):
     result = microaggregate(case.data, case.k, "tsp", **options)
@@ -162,7 +162,7 @@ def test_more_records_than_memory_has_room_for(monkeypatch):
 def test_census_loss_is_no_worse_than_table_9(reference_data):
     census = np.genfromtxt(reference_data / "census.csv", delimiter=",", skip_header=1)
     points = np.array(naive.standardize(census))
-    paths = engine_for(points, "generic").hamiltonian_paths(points)
+    paths = engine_for(points).hamiltonian_paths(points)
     for k, printed in TABLE_9.items():
         groups, leftovers = groups_from_counts(path_counts(paths, k), k)
         engine_for(points).join_closest_groups(points, groups, leftovers)

@@ -6,28 +6,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError, values_missing
+from ..errors import InputError, shown, values_missing
 from ..files.data_file import DataFile
 from ..pipeline.result import Result
-from .parsing import orders, split
+from ..settings import Roles
 
 
 def find_roles(
-    file: DataFile,
-    columns: str | None,
-    by: str | None,
-    weight: str | None,
-    ordinal: Sequence[str] | None,
-    nominal: str | None,
-    dropped: Sequence[str],
-    missing: str,
+    file: DataFile, given: Roles, dropped: Sequence[str], missing: str
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """Read the columns that options name, in the types that `microaggregate` takes.
+    """Read the columns that have a role, in the types that `microaggregate` takes.
 
     Parameters
     ----------
-    columns, by, weight, ordinal, nominal
-        The texts of the options.
+    given : Roles
+        Names of columns; `ordinal` is a dict from name to order, or None for that of numbers.
     dropped : sequence of str
         Columns that are left out.
     missing : str
@@ -40,14 +33,15 @@ def find_roles(
     roles : dict
         Arguments of `microaggregate`.
     """
-    strata, categories = file.resolve(split(by)), file.resolve(split(nominal))
+    strata, categories = file.resolve(given.by or []), file.resolve(given.nominal)
+    weight, ordinal, columns = given.sampling_weight, dict(given.ordinal), given.columns
     (sampling,) = file.resolve([weight]) if weight is not None else [None]
-    ordered = {file.resolve([name])[0]: order for name, order in orders(ordinal or []).items()}
+    ordered = {file.resolve([name])[0]: order for name, order in ordinal.items()}
     other = {*strata, *categories, *ordered, *dropped, sampling}
     chosen = (
         [name for name in file.resolve(None) if name not in other]
         if columns is None
-        else file.resolve(split(columns))
+        else file.resolve(columns)
     )
     for name in (name for name in chosen if name in dropped):
         raise InputError(f"column {name!r} is to be protected and dropped: choose one")
@@ -76,6 +70,24 @@ def find_roles(
         "ordinal": ordered,
         "nominal": categories,
     }
+
+
+def rounding(decimals: str, keep_integers: bool, found: dict[str, int]) -> dict[str, Any]:
+    """Arguments of `microaggregate` that round as `--decimals` says.
+
+    Parameters
+    ----------
+    found : dict
+        The decimals that columns have in the input.
+    """
+    if decimals == "input":
+        return {"decimals": found or None, "keep_integers": True}
+    if decimals == "exact":
+        return {"decimals": None, "keep_integers": keep_integers}
+    if not decimals.isascii() or not decimals.isdigit():
+        raise InputError(f"--decimals {shown(decimals)} is unknown: give input, exact or a number")
+    places = int(decimals)
+    return {"decimals": places, "keep_integers": keep_integers or places == 0}
 
 
 def decimals_of(file: DataFile, table: pa.Table, roles: dict[str, Any]) -> dict[str, int]:

@@ -1,0 +1,197 @@
+"""A data file in; a protected file out, with a report, a note and what else was asked for."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from math import floor
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from ..api import microaggregate
+from ..errors import InputError
+from ..files.atomic import Outputs
+from ..files.data_file import DataFile, read_file, write_file
+from ..files.formats import check_ending
+from ..files.identifiers import telling_columns
+from ..files.verdict import NotAnonymous, Verdict
+from ..files.verifying import verify
+from ..pipeline.comparison import risk_map
+from ..pipeline.provenance import FilesUsed
+from ..pipeline.result import Bound, Result
+from ..plots import check_plot
+from ..settings import FORMAT, Format, Roles, Settings
+from .columns import decimals_of, find_roles, published, rounding
+from .writing import check_targets, readable, write_report
+
+Tell = Callable[..., None]  # with the fraction done, and the loss so far or what is running
+
+
+class Phases(Protocol):
+    """Who is told what is being done."""
+
+    def __call__(self, what: str) -> AbstractContextManager[Tell | None]:
+        """A phase, while it lasts; it yields what takes the progress, if anybody wants it."""
+
+    def say(self, sentence: str) -> None:
+        """Tell something by the way."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done to a file; as in the command ``microagg protect``."""
+
+    source: Path
+    output: Path
+    roles: Roles
+    settings: Settings
+    drop: list[str]
+    form: Format = FORMAT
+    report: Path | None = None
+    json_file: Path | None = None
+    note: Path | None = None
+    plot: Path | None = None
+    bound: bool = False
+    report_strata: bool = False
+    group_column: str | None = None
+    keep_metadata: bool = False
+    strict: bool = False
+    force: bool = False
+
+
+class Outcome(NamedTuple):
+    """What was done to a file.
+
+    Attributes
+    ----------
+    result : Result
+    others : list of str
+        Columns that are published unchanged.
+    telling : dict
+        What tells records apart in some of them.
+    written : list of Path
+    bound : Bound, optional
+    content : dict, optional
+        The content of the report, if any was asked for.
+    """
+
+    result: Result
+    others: list[str]
+    telling: dict[str, str]
+    written: list[Path]
+    bound: Bound | None
+    content: dict[str, Any] | None = None
+
+
+class NothingWritten(NotAnonymous):
+    """k does not hold over all columns, as a strict job demands."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(str(outcome.result.verdict))
+        self.outcome = outcome
+
+
+def protect_file(job: Job, phase: Phases) -> Outcome:
+    """Protect a file. All files that are written appear together at the end, or none."""
+    source, output = job.source, job.output
+    targets = check_targets(
+        [source], [output, job.report, job.json_file, job.plot, job.note], job.force
+    )
+    check_ending(output)
+    if job.plot is not None:
+        check_plot(job.plot, job.settings.method)
+    if job.group_column is not None and job.settings.method == "individual":
+        raise InputError("individual ranking has no groups of whole records to number")
+    with phase(f"reading {source.name}"):
+        file, table, roles, settings = read_job(job)
+    dropped = file.resolve(job.drop)
+    result = _protected(table, roles, settings, phase)
+    if result.refined is not None and result.refined.stopped is not None:
+        phase.say("refinement was stopped: it goes on with the best groups so far")
+    least_loss = None
+    if job.bound:
+        with phase("computing the lower bound") as progress:
+            least_loss = result.bound(progress)
+    strata = roles["by"] or []
+    new = published(file, result, dropped, job.group_column, strata, job.keep_metadata)
+    others = [name for name in file.table.column_names if name not in {*result.replaced, *dropped}]
+    telling = telling_columns(file.table, [name for name in others if name not in strata])
+    with Outputs(job.force) as files:
+        verdict = _write(files, new, output, result.views(dropped), settings.k, phase)
+        used = _files_used(job, dropped, least_loss, verdict)
+        result = replace(result, provenance=replace(result.provenance, files=used))
+        if job.strict and verdict.word != "PASS":
+            raise NothingWritten(Outcome(result, others, telling, [], least_loss))
+        if job.plot is not None:
+            with phase(f"drawing {job.plot.name}"):
+                result.plot(files.add(job.plot))
+        content = None
+        if any(path is not None for path in (job.report, job.json_file, job.note)):
+            alternatives = []
+            if job.report is not None or job.json_file is not None:
+                with phase("trying other methods") as progress:
+                    alternatives = risk_map(table, result.provenance.roles, settings, progress)
+            with phase("measuring utility and risk") as progress:
+                content = result.report(
+                    alternatives=alternatives, by_stratum=job.report_strata, progress=progress
+                )
+            write_report(files, content, job.report, job.json_file, job.note)
+    return Outcome(result, others, telling, targets, least_loss, content)
+
+
+def read_job(job: Job) -> tuple[DataFile, Any, dict[str, Any], Settings]:
+    """Read the file of a job: as it is, as a table, its roles, and the settings with decimals."""
+    form, settings = job.form, job.settings
+    file = read_file(
+        job.source, delimiter=form.delimiter, encoding=form.encoding, decimal=form.decimal
+    )
+    table, roles = find_roles(file, job.roles, file.resolve(job.drop), settings.missing)
+    if form.published_decimals == FORMAT.published_decimals:
+        found = decimals_of(file, table, roles)
+        settings = replace(settings, **rounding(form.published_decimals, True, found))
+    return file, table, roles, settings
+
+
+def _protected(table: Any, roles: dict[str, Any], settings: Settings, phase: Phases) -> Result:
+    """Run the method, with a bar for it and one for its refinement."""
+    given = {name: value for name, value in vars(settings).items() if name != "options"}
+    with ExitStack() as bars:
+        progress = bars.enter_context(phase(f"{settings.method}, k={settings.k}"))
+        watch = None
+        if settings.refine is not None or settings.refine_steps is not None:
+            watch = bars.enter_context(phase("refining"))
+        return microaggregate(
+            table, progress=progress, watch=watch, **roles, **given, **settings.options
+        )
+
+
+def _write(
+    files: Outputs, new: DataFile, output: Path, views: list[list[str]], k: int, phase: Phases
+) -> Verdict:
+    """Write the protected file and count k in it."""
+    with phase(f"writing {output.name}"):
+        temporary = files.add(output)
+        write_file(new, temporary, output)
+    with phase(f"counting k in {output.name}"):
+        return verify(temporary, output, new, views, k)
+
+
+def _files_used(job: Job, dropped: list[str], bound: Bound | None, verdict: Verdict) -> FilesUsed:
+    form = job.form
+    return FilesUsed(
+        _name(job.source), _name(job.output), _name(job.report), _name(job.json_file),
+        _name(job.plot), dropped, job.group_column, certified(bound), form.delimiter,
+        form.encoding, form.decimal, job.keep_metadata, form.published_decimals, job.strict,
+        verdict, _name(job.note), job.report_strata,
+    )  # fmt: skip
+
+
+def _name(path: Path | None) -> str:
+    return "" if path is None else readable(str(path))
+
+
+def certified(bound: Bound | None) -> str:
+    """What a lower bound says, in a sentence."""
+    if bound is None:
+        return ""
+    least = floor(bound.loss * 1e4) / 1e4
+    return f"no grouping loses less than {least:.4f} %, which is {bound.gap:.1f} % below this loss"
