@@ -392,7 +392,7 @@ def test_nothing_is_lost_before_the_scripts_have_run(browser, app):
     """On a busy machine Enter came before the script: the browser sent the form by itself."""
     with opened(browser, app, enter=False) as page:
         held = []
-        page.route("**/open.js", held.append)
+        page.route("**/open.js", lambda route: held.append(route))
         page.goto(app.entrance, wait_until="commit")
         page.wait_for_selector("#path")
         address = page.url
