@@ -2,9 +2,12 @@
 
 from functools import partial, wraps
 
+import numpy as np
+
 from microagg_gpu import METHODS
 from microagg_gpu.data.scaling import standardize
-from microagg_gpu.kernels import engine_for
+from microagg_gpu.kernels import engine_for, generic
+from microagg_gpu.kernels.arguments import Partition
 from microagg_gpu.methods.annealing import refine
 from microagg_gpu.methods.axes import scores
 from microagg_gpu.methods.mixed import mixed_mdav
@@ -40,3 +43,25 @@ path_order = by_name(path_order)
 refine_points = by_name(refine)
 scores = by_name(scores)
 standardize = by_name(standardize)
+
+
+def state_of(points, labels, k):
+    """Groups as `best_moves` takes them."""
+    groups = labels.max() + 1
+    members = np.full((groups, 2 * k - 1), -1)
+    for g in range(groups):
+        inside = np.flatnonzero(labels == g)
+        members[g, : len(inside)] = inside
+    centroids = np.stack([points[labels == g].mean(axis=0) for g in range(groups)])
+    return Partition(labels, members, centroids)
+
+
+def assert_spanning_tree(edges, lengths, points):
+    """The tree is the generic engine's, edge by edge and to the bit."""
+    with np.errstate(over="ignore"):
+        expected, expected_lengths = generic.minimum_spanning_tree(points)
+    assert edges.dtype == expected.dtype
+    assert lengths.dtype == expected_lengths.dtype
+    assert edges.shape == expected.shape
+    assert np.array_equal(edges, expected)
+    assert np.array_equal(lengths, expected_lengths)

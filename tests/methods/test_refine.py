@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.libraries import ARRAY_LIBRARIES
-from helpers.methods import best, refine_points
+from helpers.methods import best, refine_points, state_of
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, measures, microaggregate, refine
 from microagg_gpu.kernels import cpu, generic
-from microagg_gpu.kernels.arguments import Partition
 from microagg_gpu.methods.annealing import neighbour_lists
 from reference.brute import optimum
 
@@ -29,17 +28,6 @@ def random_groups(n, k, seed):
     labels = np.empty(n, dtype=np.int64)
     labels[rng.permutation(n)] = np.minimum(np.arange(n) // k, n // k - 1)
     return labels
-
-
-def state_of(points, labels, k):
-    """Groups as `best_moves` takes them."""
-    groups = labels.max() + 1
-    members = np.full((groups, 2 * k - 1), -1)
-    for g in range(groups):
-        inside = np.flatnonzero(labels == g)
-        members[g, : len(inside)] = inside
-    centroids = np.stack([points[labels == g].mean(axis=0) for g in range(groups)])
-    return Partition(labels, members, centroids)
 
 
 @given(cases(most=400), st.integers(0, 99))

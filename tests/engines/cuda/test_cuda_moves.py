@@ -3,30 +3,24 @@
 import numpy as np
 import pytest
 
+from helpers.methods import state_of
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
 from microagg_gpu.kernels import generic
-from microagg_gpu.kernels.arguments import Partition
 from microagg_gpu.kernels.cuda import moves, search
 
 
-def state_of(points: np.ndarray, k: int, seed: int) -> Partition:
-    """Random groups of k to 2k - 1 records."""
-    n = len(points)
+def random_groups(n: int, k: int, seed: int) -> np.ndarray:
+    """Labels of n records in random groups of k to 2k - 1."""
     rng = np.random.default_rng(seed)
     labels = np.empty(n, dtype=np.int64)
     groups = max(1, rng.integers(-(-n // (2 * k - 1)), n // k + 1))
     labels[rng.permutation(n)] = np.arange(n) % groups
-    members = np.full((groups, 2 * k - 1), -1)
-    for g in range(groups):
-        inside = np.flatnonzero(labels == g)
-        members[g, : len(inside)] = inside
-    centroids = np.stack([points[labels == g].mean(axis=0) for g in range(groups)])
-    return Partition(labels, members, centroids)
+    return labels
 
 
 def check(points: np.ndarray, k: int, near: np.ndarray, records: np.ndarray, least=1e-9) -> None:
-    state = state_of(points, k, seed=k)
+    state = state_of(points, random_groups(len(points), k, seed=k), k)
     found = moves.best_moves(points, state, near, records, k, least)
     expected = generic.best_moves(points, state, near, records, k, least)
     for ours, theirs in zip(found, expected, strict=True):

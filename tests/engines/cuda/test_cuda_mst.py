@@ -3,23 +3,16 @@
 import numpy as np
 import pytest
 
+from helpers.methods import assert_spanning_tree
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
-from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.cuda import mst
 
 SHAPES = [(1, 1), (2, 1), (3, 4), (size(9, 70), 1), (size(7, 700), 2), (size(6, 90), 33)]
 
 
 def check(points: np.ndarray, **options) -> None:
-    edges, lengths = mst.minimum_spanning_tree(points, **options)
-    with np.errstate(over="ignore"):
-        expected, expected_lengths = generic.minimum_spanning_tree(points)
-    assert edges.dtype == expected.dtype
-    assert lengths.dtype == expected_lengths.dtype
-    assert edges.shape == expected.shape
-    assert np.array_equal(edges, expected)
-    assert np.array_equal(lengths, expected_lengths)
+    assert_spanning_tree(*mst.minimum_spanning_tree(points, **options), points)
 
 
 @pytest.mark.parametrize("kind", KINDS)

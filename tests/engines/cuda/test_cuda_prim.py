@@ -3,22 +3,16 @@
 import numpy as np
 import pytest
 
+from helpers.methods import assert_spanning_tree
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
-from microagg_gpu.kernels import generic
 from microagg_gpu.kernels.cuda import prim
 
 SHAPES = [(1, 1), (2, 1), (3, 4), (size(9, 70), 1), (size(22, 60), 2), (size(7, 34), 33)]
 
 
 def check(points: np.ndarray, **options) -> None:
-    edges, lengths = prim.prim(points, **options)
-    expected, expected_lengths = generic.minimum_spanning_tree(points)
-    assert edges.dtype == expected.dtype
-    assert lengths.dtype == expected_lengths.dtype
-    assert edges.shape == expected.shape
-    assert np.array_equal(edges, expected)
-    assert np.array_equal(lengths, expected_lengths)
+    assert_spanning_tree(*prim.prim(points, **options), points)
 
 
 @pytest.mark.parametrize("kind", KINDS)
