@@ -12,7 +12,7 @@ def _choices(kind: Any) -> str:
     return "|".join(get_args(kind))
 
 
-FILES = "CSV (also .gz, .bz2, .zst, .lz4), Parquet, Arrow, Stata, SPSS or SAS"
+FILES = "CSV (also .gz, .bz2, .zst, .lz4), Parquet, Arrow, Stata, SPSS, SAS or Excel"
 Source = Annotated[Path, typer.Argument(metavar="FILE", help=f"Data file with a header: {FILES}.")]
 Sources = Annotated[
     list[Path],

@@ -30,6 +30,12 @@ from .columns import (
     too_large,
 )
 
+_ADVICE = {  # by the kind of NumPy's dtype
+    "b": "make them 1 and 0 if a share may be published, or give a DataFrame and name them nominal",
+    "M": "make numbers of the dates that may be averaged, such as the year or the age",
+    "m": "make numbers of the times, such as hours",
+}
+
 
 def read_list(data: Any, roles: Roles) -> Table:
     try:
@@ -53,8 +59,9 @@ def read_array(data: Any, roles: Roles) -> Table:
     if isinstance(data, np.ndarray) and data.dtype.kind not in "fiu":
         raise InputError(
             f"the array holds {data.dtype.name} values, not numbers: "
-            "convert it, or give a DataFrame and choose its numeric columns"
-        )
+            + _ADVICE.get(data.dtype.kind, "convert it, or give a DataFrame and choose its numeric "
+                          "columns")
+        )  # fmt: skip
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
     if isinstance(data, np.matrix):

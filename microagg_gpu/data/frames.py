@@ -13,9 +13,9 @@ from ..errors import InputError, option, repeated, repeated_names, unknown_colum
 from ..files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from ..settings import Columns, Roles
 from .columns import Exact, Table, choose, combine, first_with, kinds_of, numbers_given, ranks
+from .numeric import EXACT, numbers
 
 MISSING = "(missing)"
-_EXACT: dict[Any, type] = {nw.Int64: np.int64, nw.UInt64: np.uint64}
 _SIGNED: dict[Any, int] = {
     nw.Int8: 8,
     nw.Int16: 16,
@@ -43,7 +43,7 @@ def read_frame(data: Any, roles: Roles) -> Table:
     sampling, sampling_weight = None, roles.sampling_weight
     if sampling_weight is not None and is_column(sampling_weight, names):
         (sampling_weight,) = _existing("sampling_weight", sampling_weight, names)
-        sampling = _numbers([_column(frame, sampling_weight)], [str(sampling_weight)])[:, 0]
+        sampling = numbers([_column(frame, sampling_weight)], [str(sampling_weight)])[:, 0]
     elif sampling_weight is not None:
         _check_index(data, sampling_weight)
         sampling, sampling_weight = numbers_given(sampling_weight), None
@@ -61,7 +61,7 @@ def read_frame(data: Any, roles: Roles) -> Table:
     numeric = [j for j in range(len(chosen)) if j not in orders]
     values = np.empty((len(frame), len(chosen)))
     if numeric:
-        values[:, numeric] = _numbers([series[j] for j in numeric], [labels[j] for j in numeric])
+        values[:, numeric] = numbers([series[j] for j in numeric], [labels[j] for j in numeric])
     categories = {}
     for j, order in orders.items():
         known, codes = _codes(series[j], labels[j])
@@ -233,11 +233,11 @@ def _arrow_numbers(
 
 def _large_integers(series: nw.Series) -> np.ndarray | None:
     """Integers of a column if float64 cannot hold all of them; 0 where missing."""
-    if series.dtype not in _EXACT or series.is_null().all():
+    if series.dtype not in EXACT or series.is_null().all():
         return None
     if int(series.max()) <= 2**53 and int(series.min()) >= -(2**53):
         return None
-    return series.fill_null(0).to_numpy().astype(_EXACT[series.dtype])
+    return series.fill_null(0).to_numpy().astype(EXACT[series.dtype])
 
 
 def _one_missing(series: nw.Series) -> nw.Series:
@@ -257,42 +257,6 @@ def _one_missing(series: nw.Series) -> nw.Series:
     if series.dtype.is_float() and isinstance(getattr(series.to_native(), "dtype", 0), np.dtype):
         return series.scatter(np.flatnonzero(missing), np.full(missing.sum(), np.nan))
     return series[np.where(missing, form, np.arange(len(series)))]
-
-
-def _numbers(series: list[nw.Series], names: list[str]) -> np.ndarray:
-    """Columns of a DataFrame as float64; missing values as NaN."""
-    other = [
-        f"{name!r} ({s.dtype})"
-        for s, name in zip(series, names, strict=True)
-        if not s.dtype.is_numeric() and not _without_type(s)
-    ]
-    if other:
-        raise InputError(
-            f"{len(other)} of {len(series)} columns are not numbers: {', '.join(other[:5])}: "
-            "choose numeric ones with ",
-            option("columns"),
-            ", or name them in ",
-            option("ordinal"),
-            " or ",
-            option("nominal"),
-        )
-    return np.stack([_floats(s) for s in series], axis=1)
-
-
-def _without_type(series: nw.Series) -> bool:
-    """Whether a column holds nothing at all, so that it may be one of numbers as well."""
-    untyped = series.dtype in (nw.Unknown, nw.Object, nw.String)  # pandas calls it any of these
-    return untyped and 0 < len(series) == series.null_count()
-
-
-def _floats(series: nw.Series) -> np.ndarray:
-    if _without_type(series):
-        return np.full(len(series), np.nan)
-    if series.dtype in _EXACT:  # Arrow, in pandas too, refuses to cast those above 2^53
-        return series.to_arrow().cast("float64", safe=False).to_numpy(zero_copy_only=False)
-    if series.implementation.is_pyarrow():
-        return series.to_native().cast("float64", safe=False).to_numpy()
-    return series.cast(nw.Float64).to_numpy()
 
 
 def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:

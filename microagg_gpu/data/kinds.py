@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputError
+from ..errors import InputError, shown
 
 Back = Callable[[Any], Any]
 
@@ -29,7 +29,9 @@ def opened(data: Any) -> tuple[Any, Back | None]:
         return _arrow(dict(data), "a dict"), _to_dict
     if isinstance(data, np.ndarray) and data.dtype.names:
         columns = {name: data[name] for name in data.dtype.names}
-        return _arrow(columns, "a structured array"), _to_structured
+        return _arrow(columns, "a structured array"), lambda table: _to_structured(
+            table, data.dtype
+        )
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data]), _to_batch
     if isinstance(data, pa.RecordBatchReader):
@@ -55,8 +57,11 @@ def opened(data: Any) -> tuple[Any, Back | None]:
 
 
 def _arrow(columns: dict[Any, Any], what: str) -> pa.Table:
+    for name in columns:
+        if not isinstance(name, str):
+            raise InputError(f"column {shown(name)} of {what} has no text for a name: give it one")
     try:
-        return pa.table({str(name): pa.array(column) for name, column in columns.items()})
+        return pa.table({name: _array(column) for name, column in columns.items()})
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
         raise InputError(
             f"{what} cannot be read: give each column as a list or an array of numbers or texts, "
@@ -64,13 +69,23 @@ def _arrow(columns: dict[Any, Any], what: str) -> pa.Table:
         ) from None
 
 
+def _array(column: Any) -> Any:
+    if hasattr(column, "__arrow_c_stream__"):  # a Series
+        return pa.chunked_array(column)
+    return pa.array(column)
+
+
 def _to_dict(table: pa.Table) -> dict[str, np.ndarray]:
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
-def _to_structured(table: pa.Table) -> np.ndarray:
+def _to_structured(table: pa.Table, before: np.dtype) -> np.ndarray:
+    """An array with the types of the original, but for integers that became means."""
     columns = _to_dict(table)
-    kinds = [(name, column.dtype) for name, column in columns.items()]
+    kinds = [
+        (name, column.dtype if before[name].kind in "iu" else before[name])
+        for name, column in columns.items()
+    ]
     result = np.empty(table.num_rows, dtype=kinds)
     for name, column in columns.items():
         result[name] = column

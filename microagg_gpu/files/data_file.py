@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError, Option, option, unknown_column, values_are
-from . import csv_text, numbers, stat_files
+from . import csv_text, excel, numbers, stat_files
 from .compact import compact_table
 from .counting import group_sizes
 from .csv_text import TextForm
@@ -304,8 +304,8 @@ def read_file(
     ----------
     path : Path
         .parquet and .pq are Parquet files, .arrow, .feather and .ipc Arrow files, .dta of Stata,
-        .sav and .zsav of SPSS, .xpt and .sas7bdat of SAS; all others are CSV files with a header,
-        compressed if they end with .gz, .bz2, .zst or .lz4.
+        .sav and .zsav of SPSS, .xpt and .sas7bdat of SAS, .xlsx of Excel; all others are CSV files
+        with a header, compressed if they end with .gz, .bz2, .zst or .lz4.
     delimiter : str, optional
         What parts the cells of a CSV file; found among comma, semicolon, tab and bar by default.
     encoding : str, optional
@@ -327,6 +327,8 @@ def read_as(path: Path, kind: Path, **text_options: Any) -> DataFile:
     labels = Labels()
     if form in stat_files.FORMATS.values():
         table, labels = stat_files.read(path, form)
+    elif form in excel.FORMATS.values():
+        table = excel.read(path)
     else:
         table = read_table(path, form)
     csv_text.check_names(path, table.column_names)

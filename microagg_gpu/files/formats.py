@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from ..errors import InputError, reason
-from . import stat_files
+from . import excel, stat_files
 from .atomic import check_writable, real_target
 from .compact import without_views
 
@@ -31,7 +31,9 @@ _BROKEN = (OSError, ValueError, LookupError, TypeError, NotImplementedError)
 def kind_of(path: Path) -> tuple[str, str | None]:
     """The format and the compression that the ending of a name says."""
     ending = path.suffix.lower()
-    return (_FORMATS | stat_files.FORMATS).get(ending, "CSV"), _COMPRESSIONS.get(ending)
+    return (_FORMATS | excel.FORMATS | stat_files.FORMATS).get(ending, "CSV"), _COMPRESSIONS.get(
+        ending
+    )
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Tables of other kinds are read, and come back as they went or as what they collect to."""
 
+import datetime
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -70,6 +72,44 @@ def test_a_dict_of_columns():
     with pytest.raises(InputError, match="a dict cannot be read: give each column as a list"):
         microaggregate({"a": [1, 2], "b": [1]}, 2)
 
+    with pytest.raises(InputError, match="column 1 of a dict has no text for a name: give it one"):
+        microaggregate({1: [1, 2]}, 2)
+
+
+def test_a_dict_of_series():
+    pl = pytest.importorskip("polars")
+    result = microaggregate({name: pl.Series(column) for name, column in COLUMNS.items()}, **GIVEN)
+    assert result.protected["a"].tolist() == EXPECTED.protected["a"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("column", "advice"),
+    [
+        ([True, False] * 10, "of true and false make 1 and 0 if a share may be published"),
+        ([datetime.date(2026, 1, 1)] * 20, "of a date or time make a number that may be averaged"),
+        ([datetime.datetime(2026, 1, 1, 5)] * 20, "of a date or time make a number"),
+        ([datetime.timedelta(1)] * 20, "of a date or time make a number"),
+    ],
+    ids=["booleans", "dates", "moments", "durations"],
+)
+def test_what_is_no_number(column, advice):
+    tables = [TABLE.append_column("c", [column]), {"c": column}]
+    tables += [pytest.importorskip("pandas").DataFrame({"c": column})]
+    tables += [pytest.importorskip("polars").DataFrame({"c": column})]
+    for table in tables:
+        with pytest.raises(InputError, match=rf"columns are not numbers: 'c' .*; {advice}"):
+            microaggregate(table, 3, columns="c")
+    kind = {bool: "?", datetime.timedelta: "m8[us]"}.get(type(column[0]), "M8[us]")
+    with pytest.raises(InputError, match="values, not numbers: make "):
+        microaggregate(np.array(column, dtype=kind), 3)
+
+
+def test_true_and_false_as_categories_and_strata():
+    table = TABLE.append_column("c", [[True, False] * 10])
+    result = microaggregate(table, 3, columns="a", nominal="c")
+    assert set(result.protected["c"].to_pylist()) <= {True, False}
+    assert microaggregate(table, 3, columns="a", by="c").protected["c"] == table["c"]
+
 
 def test_a_structured_array():
     data = np.empty(20, dtype=[("region", "U1"), ("a", "i4"), ("b", "f8")])
@@ -77,7 +117,8 @@ def test_a_structured_array():
         data[name] = column
     result = microaggregate(data, keep_integers=True, **GIVEN)
     assert result.protected.dtype.names == ("region", "a", "b")
-    assert result.protected.dtype["a"] == np.int32
+    assert result.protected.dtype == data.dtype
+    assert microaggregate(data, **GIVEN).protected.dtype["a"] == np.float64  # means
     assert result.protected["b"].tolist() == EXPECTED.protected["b"].to_pylist()
 
 
