@@ -46,7 +46,8 @@ def workbook(path, *sheets, hidden=()):
     """Write a workbook as the standard ECMA-376 has it; a sheet is a list of rows."""
     states = [" state='hidden'" * (i in hidden) for i in range(len(sheets))]
     listed = "".join(
-        f'<sheet name="s{i}" sheetId="{i + 1}" r:id="r{i}"{state}/>' for i, state in enumerate(states)
+        f'<sheet name="s{i}" sheetId="{i + 1}" r:id="r{i}"{state}/>'
+        for i, state in enumerate(states)
     )
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" '
