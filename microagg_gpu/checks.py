@@ -106,7 +106,7 @@ def number(
     if not isfinite(found) or not least <= found <= most or (above and found == least):
         limits = f" from {least:g} to {most:g}" if most < inf else f" of {least:g} or more"
         if above:
-            limits = f" above {least:g}"
+            limits = f" above {least:g}" + (f" and at most {most:g}" if most < inf else "")
         raise InputError(
             option(name, value), f" must be a finite number{limits if least > -inf else ''}"
         )

@@ -55,6 +55,26 @@ def check_decimals(decimals: Any) -> Any:
     return whole_number("decimals", decimals, 0, 15)
 
 
+def check_dominance(rule: Any, name: str = "dominance") -> tuple[int, float] | None:
+    """Return (n, k): the n largest contributors may hold k percent; None is no rule."""
+    if rule is None:
+        return None
+    pair = rule if isinstance(rule, (tuple, list)) else ()
+    try:
+        count, percent = pair
+        return whole_number(name, count, 1), number(name, percent, 0, 100, above=True)
+    except (ValueError, TypeError):
+        raise InputError(
+            option(name, rule),
+            " is not a number of contributors and a percentage: give them as in 1,85",
+        ) from None
+
+
+def check_p_percent(percent: Any) -> float | None:
+    """Return the percentage of the p % rule; None is no rule."""
+    return None if percent is None else number("p_percent", percent, 0, 100, above=True)
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which columns are protected, and what other columns are for; as in `microaggregate`."""

@@ -12,7 +12,7 @@ from ..files.data_file import DataFile
 from ..files.identifiers import telling_columns
 from ..files.verdict import count_k
 from ..kernels import to_numpy
-from ..measures.dominance import dominance
+from ..measures import dominance
 from ..pipeline.comparison import SAMPLE, sample_rows, variants
 from ..pipeline.problem import prepare
 from ..pipeline.protection import protect
@@ -114,7 +114,7 @@ def _given_away(prepared: Prepared, plan: Plan, result: Result) -> dict[str, Any
         where = [""] * len(names) if prepared.sampled else file.places(places)
         rows = [
             {
-                "name": name, "dominated": int(found.dominated[j]), "equal": int(found.equal[j]),
+                "name": name, "dominated": int(found.groups[j]), "equal": int(found.equal[j]),
                 "share": 100 * float(found.share[j]), "where": where[j],
             }
             for j, name in enumerate(names)

@@ -1,17 +1,21 @@
-"""``microagg check``: whether a file is k-anonymous."""
+"""``microagg check``: whether a file is k-anonymous, and who can be estimated in its groups."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import InputError
-from ..files.data_file import group_sizes, read_file
+from ..files.counting import group_codes
+from ..files.data_file import DataFile, group_sizes, read_file
+from ..files.pairs import match
 from ..files.verdict import count_k
-from ..settings import FORMAT, check_k
+from ..measures.contributors import Rule, RuleCheck, check_rule
+from ..settings import FORMAT, check_k, check_p_percent
 from . import options
 from .console import clear_errors
-from .output import show_groups, show_verdict
-from .parsing import split
+from .output import show_groups, show_rule, show_verdict
+from .parsing import dominance, split
 from .progress import phases
 
 EXAMPLES = (
@@ -22,6 +26,12 @@ EXAMPLES = (
     (
         "Count over some columns only, and show the smallest groups:",
         "microagg check protected.csv -k 5 --columns region,turnover,staff --show",
+    ),
+    (
+        "Does a company dominate its group? Groups are in the protected file, amounts in the "
+        "original one:",
+        "microagg check protected.csv -k 5 --columns turnover --dominance 1,85 --p-percent 10 "
+        "--original companies.csv",
     ),
 )
 
@@ -40,19 +50,50 @@ def check(
     show: Annotated[
         bool, typer.Option("--show", help="Show the smallest groups, also if k holds.")
     ] = False,
+    rule: options.Dominance = None,
+    p_percent: options.PPercent = None,
+    original: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The file before protection, for --dominance and --p-percent."
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Match the records of both files by this column.",
+            show_default="by their order",
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Sampling weight in the original file: a record counts as so many contributors.",
+        ),
+    ] = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
     encoding: options.Encoding = FORMAT.encoding,
+    decimal: options.Decimal = FORMAT.decimal,
 ) -> None:
     """Is a file k-anonymous? Count the records that share their values.
 
     Works on any file. Exit code 0: every record shares its values with at least k - 1 others; 1:
     some do not, and the smallest groups are shown. With --columns only these columns decide;
     whether k holds over all columns is said too.
+
+    With --dominance or --p-percent it also says which groups break the rule: groups of records
+    with the same published values in --columns (by default the columns of numbers that differ),
+    and amounts of the original file. Then exit code 1 says that k or the rule does not hold.
     """
     with clear_errors(), phases() as phase:
         check_k(k)
+        given = Rule(dominance(rule), check_p_percent(p_percent))
+        ruled = given != Rule(None, None)
+        _check_original(original, ruled, [key, weight])
         with phase(f"reading {source.name}"):
-            file = read_file(source, delimiter=delimiter, encoding=encoding)
+            file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
         with phase("counting"):
             names = file.resolve(None if columns is None else split(columns))
             if not names:
@@ -60,9 +101,54 @@ def check(
             verdict = count_k(file.table, k, [names])
             failed = verdict.word == "FAIL"
             groups = group_sizes(file.table, names) if failed or show else None
+        obeyed = None
+        if original is not None:
+            with phase(f"reading {original.name}"):
+                before = read_file(
+                    original, delimiter=delimiter, encoding=encoding, decimal=decimal
+                )
+            with phase("looking at contributors"):
+                chosen = None if columns is None else names
+                obeyed = _contributors(before, file, chosen, given, key, weight)
         phase.close()
         show_verdict(verdict)
         if groups is not None:
             show_groups(groups, names)
-        if failed:
+        if obeyed is not None:
+            show_rule(obeyed)
+        if failed or (obeyed is not None and obeyed.broken):
             raise typer.Exit(1)
+
+
+def _check_original(original: Path | None, ruled: bool, others: list[str | None]) -> None:
+    if ruled and original is None:
+        raise InputError(
+            "a protected file holds means, which do not say what the contributors of a group have: "
+            "give the file before protection with --original"
+        )
+    if not ruled and (original is not None or any(others)):
+        raise InputError(
+            "--original, --key and --weight are for the rules on contributors: add --dominance "
+            "1,85 or --p-percent 10, or leave them out"
+        )
+
+
+def _contributors(
+    before: DataFile,
+    after: DataFile,
+    columns: list[str] | None,
+    rule: Rule,
+    key: str | None,
+    weight: str | None,
+) -> RuleCheck:
+    """Whether the groups of a protected file obey a rule, by the amounts of the original."""
+    numeric = set(before.numeric_columns())
+    variables = None if columns is None else [name for name in columns if name in numeric]
+    if variables == []:
+        raise InputError(
+            f"none of the columns {', '.join(columns or [])} of {before.path} holds numbers: name "
+            "amounts with --columns"
+        )
+    pair = match(before, after, variables, [], key, weight)
+    labels = group_codes(after.table, columns or after.resolve(pair.names))
+    return check_rule(pair.original, labels, rule, pair.names, pair.weights)

@@ -216,6 +216,22 @@ Json = Annotated[
     Path | None, typer.Option("--json", metavar="FILE.json", help="Write the report as JSON.")
 ]
 
+Dominance = Annotated[
+    str | None,
+    typer.Option(
+        "--dominance", metavar="N,PERCENT",
+        help="The N largest contributors of a group may hold PERCENT of its total, as in 1,85.",
+    ),
+]  # fmt: skip
+PPercent = Annotated[
+    float | None,
+    typer.Option(
+        "--p-percent", metavar="P",
+        help="The second largest contributor of a group may not be able to estimate the largest "
+        "to within P percent.",
+    ),
+]  # fmt: skip
+
 PANELS: dict[str, tuple[Any, ...]] = {
     "What to protect": (
         K, Columns, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from ..errors import listed
 from ..files.verdict import Verdict
+from ..measures.contributors import RuleCheck
 from ..pipeline.comparison import Comparison
 from ..pipeline.provenance import left_out, named
 from ..pipeline.result import Result
@@ -171,6 +172,19 @@ def show_next(rows: Comparison, k: int, command: str) -> None:
 def show_verdict(verdict: Verdict) -> None:
     """Print whether a file is k-anonymous."""
     stdout().print(f"{verdict}.", style=verdict_style(str(verdict)), soft_wrap=True)
+
+
+def show_rule(found: RuleCheck) -> None:
+    """Print whether groups obey a rule on their contributors, and each variable."""
+    stdout().print(f"{found}.", style=verdict_style(str(found)), soft_wrap=True)
+    table = Table("variable", box=box.SIMPLE)
+    for head in ("groups that break it", "their records", "largest share %"):
+        table.add_column(head, justify="right")
+    for row in found.by_variable:
+        table.add_row(
+            row["name"], f"{row['groups']:,}", f"{row['records']:,}", f"{row['share']:.1f}"
+        )
+    stdout().print(table)
 
 
 def show_groups(groups: pa.Table, names: Sequence[str]) -> None:

@@ -10,13 +10,13 @@ import typer
 
 from ..errors import InputError, Option, shown
 from ..methods import METHODS, check_names
-from ..settings import ClusterSettings, Format, Roles, Settings
+from ..settings import ClusterSettings, Format, Roles, Settings, check_dominance
 
 OWN = {
     field.name
     for kind in (Settings, Roles, Format, ClusterSettings)
     for field in fields(kind)
-} | {"group_column", "drop", "output", "force"}  # fmt: skip
+} | {"group_column", "drop", "output", "force", "dominance", "p_percent"}  # fmt: skip
 """Parameters of the library that the command has as options; others are options of a method."""
 SPELLED = {"k": "-k", "sampling_weight": "--weight", "standardize": "--no-standardize"}
 
@@ -74,6 +74,17 @@ def variable_weights(
     if all(name for name, _, _ in pairs):
         return {name.strip(): parse("weight", float, weight) for name, _, weight in pairs}
     return [parse("weight", float, part) for part in split(text)]
+
+
+def dominance(text: str | None) -> tuple[int, float] | None:
+    """A number of contributors and a percentage, as '1,85'."""
+    if text is None:
+        return None
+    try:
+        count, percent = split(text)
+        return check_dominance((int(count), float(percent)))
+    except ValueError:
+        return check_dominance(text)
 
 
 def orders(given: Sequence[str]) -> dict[str, list[str] | None]:

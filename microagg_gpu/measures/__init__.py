@@ -1,6 +1,7 @@
 """Measures of protected data: loss, structure, groups and risk."""
 
 from .bound import lower_bound
+from .contributors import Dominance, dominance
 from .groups import Oversized, count_partitions, oversized
 from .inference import (
     Inequality,
@@ -41,6 +42,7 @@ __all__ = [
     "ByVariable",
     "Change",
     "Discrepancies",
+    "Dominance",
     "FirstComponent",
     "Inequality",
     "Intervals",
@@ -53,6 +55,7 @@ __all__ = [
     "correlation_discrepancies",
     "correlations",
     "count_partitions",
+    "dominance",
     "eigenvalue_change",
     "first_component",
     "il1s",

@@ -149,6 +149,13 @@ def _of_measures(result: Any) -> list[Target]:
         "first_component": {"data": DATA},
         "assignment_linkage": pair | {"cells": LABELS, "scale": [1.0, 2.0]},
         "coefficient_overlap": pair | {"target": 0},
+        "dominance": {
+            "original": DATA,
+            "labels": LABELS,
+            "rule": (1, 85),
+            "p_percent": 10,
+            "sampling_weight": np.ones(12),
+        },
         "eigenvalue_change": pair,
         "il1s": pair,
         "inequality": {"values": [1.0, 2.0], "sampling_weight": [1.0, 1.0]},
