@@ -59,6 +59,7 @@ def microaggregate(
     average_weight: bool = DEFAULT.average_weight,
     refine: float | None = DEFAULT.refine,
     refine_steps: int | None = DEFAULT.refine_steps,
+    shuffle: bool = DEFAULT.shuffle,
     watch: Watch | None = None,
     **options: Any,
 ) -> Result:
@@ -131,6 +132,11 @@ def microaggregate(
     refine_steps : int, optional
         Instead of seconds: annealing steps per record, some thousands. The same steps and seed
         give the same groups on every machine; 0 descends to the next local optimum.
+    shuffle : bool
+        Return the records in a random order that ``seed`` gives, so that their order tells
+        nothing; `Result.order` says which record is where. A pandas frame gets a new index,
+        since the old one would undo it. Whoever knows the seed can undo it too: 0, the default,
+        draws one that nobody can guess, which `Result.provenance` keeps.
     watch : callable, optional
         Called during refinement with the fraction done and the loss so far.
     **options
@@ -148,6 +154,7 @@ def microaggregate(
     settings = Settings(
         k, method, options, standardize, variable_weights, device, engine, precision, seed, missing,
         small_strata, aggregate, keep_integers, decimals, average_weight, refine, refine_steps,
+        shuffle,
     )  # fmt: skip
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)

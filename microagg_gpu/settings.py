@@ -5,6 +5,7 @@ and `FORMAT`, and their choices from the `Literal` types here.
 """
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -107,6 +108,7 @@ class Settings:
     average_weight: bool = False
     refine: float | None = None
     refine_steps: int | None = None
+    shuffle: bool = False
 
     def __post_init__(self) -> None:
         for name, kind in (
@@ -118,8 +120,10 @@ class Settings:
             one_of("engine", self.engine, get_args(EngineName))
         self._set("k", check_k(self.k))
         self._set("seed", whole_number("seed", self.seed, 0, LARGEST))
-        for name in ("standardize", "keep_integers", "average_weight"):
+        for name in ("standardize", "keep_integers", "average_weight", "shuffle"):
             self._set(name, true_or_false(name, getattr(self, name)))
+        if self.shuffle and not self.seed:  # whoever knows the seed can undo the shuffle
+            self._set("seed", 1 + secrets.randbelow(LARGEST))
         self._set("device", check_device(self.device))
         self._set("decimals", check_decimals(self.decimals))
         if is_cupy_array(self.variable_weights):

@@ -20,7 +20,7 @@ OTHER = {
     "k": 7, "method": "vmdav", "standardize": False, "device": "cpu", "seed": 11,
     "missing": "pattern", "small_strata": "suppress", "aggregate": "median",
     "keep_integers": True, "decimals": 2, "average_weight": True,
-    "refine": 1.5, "refine_steps": 3, "precision": "single", "engine": "generic",
+    "refine": 1.5, "refine_steps": 3, "shuffle": True, "precision": "single", "engine": "generic",
 }  # fmt: skip
 SIGNATURES = """
 import inspect, json

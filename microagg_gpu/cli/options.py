@@ -175,6 +175,14 @@ RefineSteps = Annotated[
         help="Instead of seconds: steps per record. The result is the same on every machine.",
     ),
 ]
+Shuffle = Annotated[
+    bool,
+    typer.Option(
+        "--shuffle",
+        help="Write the records, and the numbers of groups, in a random order given by --seed; "
+        "without a seed one is drawn.",
+    ),
+]
 Bound = Annotated[
     bool, typer.Option("--bound", help="Compute a lower bound on the loss of any grouping.")
 ]
@@ -238,7 +246,8 @@ PANELS: dict[str, tuple[Any, ...]] = {
     ),
     "How": (
         Method, MethodOption, Aggregate, PublishedDecimals, KeepIntegers, VariableWeights,
-        NoStandardize, Refine, RefineSteps, Bound, Seed, Strict,
+        NoStandardize, Refine, RefineSteps, Bound, Seed, Shuffle,
+        Strict,
     ),
     "Files": (
         Report, ReportStrata, Json, Note, GroupColumn, Delimiter, Encoding, Decimal, KeepMetadata,

@@ -46,6 +46,7 @@ def show_result(outcome: Outcome) -> None:
         "lower bound": certified(outcome.bound),
         "time": f"{result.seconds:.2f} s on {result.device}",
         "protected": listed(result.names),
+        "order": "shuffled" if result.provenance.settings.shuffle else "",
         "rounded": _rounded(result),
         "unchanged": listed(outcome.others),
         "written": ", ".join(map(str, outcome.written)) or "nothing, because of --strict",

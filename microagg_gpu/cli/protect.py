@@ -82,6 +82,7 @@ def protect(
     seed: options.Seed = DEFAULT.seed,
     refine: options.Refine = DEFAULT.refine,
     refine_steps: options.RefineSteps = DEFAULT.refine_steps,
+    shuffle: options.Shuffle = DEFAULT.shuffle,
     bound: options.Bound = False,
     group_column: options.GroupColumn = None,
     report: options.Report = None,
@@ -109,8 +110,9 @@ def protect(
 ) -> None:
     """Replace each record by the mean of a group of at least k similar records.
 
-    The file keeps its header, its delimiter, the order of its records and every column that is
-    not protected. It is written whole, after k was counted in it, or not at all.
+    The file keeps its header, its delimiter, every column that is not protected and, without
+    --shuffle, the order of its records. It is written whole, after k was counted in it, or not
+    at all.
     """
     with clear_errors(), phases() as phase:
         check_method(method)
@@ -120,7 +122,8 @@ def protect(
         settings = Settings(
             k, method, method_options(method, option or []), not no_standardize,
             variable_weights(weights, column_weights), device, seed=seed,
-            average_weight=average_weight, refine=refine, refine_steps=refine_steps, **choices,
+            average_weight=average_weight, refine=refine, refine_steps=refine_steps,
+            shuffle=shuffle, **choices,
             **rounding(published_decimals, keep_integers, {}),
         )  # fmt: skip
         cluster = ClusterSettings(block, repair)
@@ -133,7 +136,7 @@ def protect(
                     "--refine-steps": refine_steps, "--bound": bound, "--report": report,
                     "--json": json_file, "--plot": plot, "--delimiter": delimiter,
                     "--encoding": encoding, "--report-strata": report_strata or None,
-                    "--note": note,
+                    "--note": note, "--shuffle": shuffle,
                 }
             )  # fmt: skip
             given = {"decimals": "input"} if published_decimals == "input" else {}

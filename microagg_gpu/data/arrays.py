@@ -24,6 +24,7 @@ from .columns import (
     check_unique,
     choose,
     combine,
+    is_every,
     kinds_of,
     numbers_given,
     ranks,
@@ -129,7 +130,7 @@ def read_array(data: Any, roles: Roles) -> Table:
                 option("keep_integers", True),
                 ", or a DataFrame",
             )
-        every = len(kept) == matrix.shape[0]
+        every = is_every(kept, matrix.shape[0])
         where = None if every else xp.asarray(kept, device=device(data))
         rows = matrix if where is None else xp.take(matrix, where, axis=0)
         result = xp.astype(rows, kind, copy=True)

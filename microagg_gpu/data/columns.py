@@ -93,6 +93,11 @@ def too_large(integers: Any) -> bool:
     return len(integers) > 0 and (int(integers.max()) > limit or int(integers.min()) < -limit)
 
 
+def is_every(kept: np.ndarray, n: int) -> bool:
+    """Whether all n records are kept, in their order."""
+    return len(kept) == n and bool((kept == np.arange(n)).all())
+
+
 def first_with(codes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """For each wanted code, NaN included, the first record that has it."""
     known, first = np.unique(codes, return_index=True)

@@ -12,7 +12,17 @@ from ..checks import column_list, is_column
 from ..errors import InputError, option, repeated, repeated_names, unknown_column
 from ..files.compact import compact_pandas, compact_polars, compact_table, with_views, without_views
 from ..settings import Columns, Roles
-from .columns import Exact, Table, choose, combine, first_with, kinds_of, numbers_given, ranks
+from .columns import (
+    Exact,
+    Table,
+    choose,
+    combine,
+    first_with,
+    is_every,
+    kinds_of,
+    numbers_given,
+    ranks,
+)
 from .numeric import EXACT, numbers
 
 MISSING = "(missing)"
@@ -90,7 +100,7 @@ def read_frame(data: Any, roles: Roles) -> Table:
         exact: Exact = None,
         weights: np.ndarray | None = None,
     ) -> Any:
-        every = len(kept) == len(frame)
+        every = is_every(kept, len(frame))
         new = {}
         for j, column in enumerate(protected.T):
             old = series[j] if every else series[j][kept]
@@ -150,6 +160,8 @@ def _with_columns(frame: nw.DataFrame, new: dict[Any, nw.Series], kept: np.ndarr
     native = frame.to_native()
     if frame.implementation.is_pandas_like():
         result = native.copy() if kept is None else native.iloc[kept].copy()
+        if kept is not None and (np.diff(kept) < 0).any():  # the old index would undo the shuffle
+            result = result.reset_index(drop=True)
         for name, column in new.items():
             result.isetitem(list(frame.columns).index(name), column.to_native().array)
         return compact_pandas(result)

@@ -173,8 +173,8 @@ class DataFile:
             The new columns, for the kept records only.
         names : sequence of str
             Columns that are replaced, by their exact names.
-        kept : ndarray of bool, optional
-            Which records remain; all by default.
+        kept : ndarray of bool or int, optional
+            Which records remain, or their places in the order of the new file; by default all.
         drop : sequence of str, optional
             Columns that are left out.
         added : mapping of str to array, optional
@@ -184,7 +184,7 @@ class DataFile:
         keep_metadata : bool
             Keep the metadata of the file and of its columns.
         """
-        table = self.table if kept is None else self.table.filter(pa.array(kept))
+        table = self.table if kept is None else _records(self.table, kept)
         before = table.schema
         missing = dict(self.missing)
         for name in names:
@@ -261,6 +261,15 @@ def _with_column(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Tabl
     old = table.schema.field(place)
     new = old.with_type(column.type).with_nullable(old.nullable or column.null_count > 0)
     return table.set_column(place, new, column)
+
+
+def _records(table: pa.Table, kept: np.ndarray) -> pa.Table:
+    """Some records of a table, by a mask or by places, perhaps in another order."""
+    if kept.dtype != bool:
+        if (np.diff(kept) < 0).any():
+            return table.take(pa.array(kept))
+        kept = np.isin(np.arange(table.num_rows), kept)
+    return table.filter(pa.array(kept))
 
 
 def _pandas_notes(old: pa.Schema, new: pa.Schema, every: bool, keep: bool) -> dict[bytes, bytes]:

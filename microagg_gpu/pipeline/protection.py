@@ -1,6 +1,8 @@
 """From prepared records to a result: group, refine, prove, publish, measure."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -9,10 +11,11 @@ from ..kernels.compiling import clock
 from ..kernels.protocol import Progress, Watch
 from ..settings import Settings
 from .grouping import group
+from .order import renumbered, shuffled
 from .partition import prove
 from .problem import Problem
 from .provenance import Provenance, Refinement
-from .publishing import loss_of, publish
+from .publishing import Published, loss_of, publish
 from .refinement import improve
 from .result import Result
 
@@ -52,6 +55,12 @@ def protect(
     proven = parts[0].labels if labels.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
     published = publish(problem, parts, settings)
     loss, sse, sst = loss_of(problem, proven, published, settings)
+    order = np.arange(len(cells.kept))
+    sizes: Sequence[np.ndarray] = [part.sizes for part in parts]
+    if settings.shuffle:
+        order = shuffled(len(order), settings.seed)
+        numbers, sizes = zip(*(renumbered(part, order) for part in parts), strict=True)
+        proven = numbers[0] if labels.ndim == 1 else np.stack(numbers, axis=1)
     every = np.full((table.values.shape[0], *proven.shape[1:]), -1, dtype=np.int64)
     every[cells.kept] = proven
     provenance = Provenance(
@@ -69,13 +78,12 @@ def protect(
     )
     return Result(
         labels=every,
-        protected=table.rebuild(
-            published.values, cells.kept, settings.keep_integers, published.exact, published.weights
-        ),
+        protected=_rebuilt(problem, published, settings, order if settings.shuffle else None),
+        order=cells.kept[order],
         loss=loss,
         sse=sse,
         sst=sst,
-        sizes=parts[0].sizes if labels.ndim == 1 else [part.sizes for part in parts],
+        sizes=sizes[0] if labels.ndim == 1 else list(sizes),
         provenance=provenance,
         _problem=problem,
         _published=published,
@@ -86,3 +94,15 @@ def _loss(problem: Problem, labels: np.ndarray, settings: Settings) -> float:
     """The loss of groups as it would be published."""
     parts = prove(problem, labels)
     return loss_of(problem, labels, publish(problem, parts, settings), settings)[0]
+
+
+def _rebuilt(
+    problem: Problem, published: Published, settings: Settings, order: np.ndarray | None
+) -> Any:
+    """A table of the kind that was given, in another order if there is one."""
+    kept, new = problem.cells.kept, published
+    if order is not None:
+        exact = {j: integers[order] for j, integers in new.exact.items()}
+        weights = None if new.weights is None else new.weights[order]
+        kept, new = kept[order], Published(new.values[order], exact, weights)
+    return problem.table.rebuild(new.values, kept, settings.keep_integers, new.exact, new.weights)

@@ -182,6 +182,7 @@ class Provenance:
                 + ["weights averaged in each group"] * settings.average_weight
             ),
             "Standardized": "yes" if settings.standardize else "no",
+            "Order of records": "shuffled" if settings.shuffle else "as in the data",
             "Columns left out": "" if files is None else ", ".join(files.drop),
             "Left out": left_out(self.dropped, self.suppressed),
             "Merged": "; ".join(self.merged)
@@ -234,7 +235,7 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
         parts += ["--variable-weights", _weights(given["variable_weights"])]
     if files.decimals == FORMAT.published_decimals:  # which keeps integers
         given.pop("keep_integers", None)
-    for name in ("keep_integers", "average_weight"):
+    for name in ("keep_integers", "average_weight", "shuffle"):
         parts += [f"--{name.replace('_', '-')}"] if name in given else []
     parts += ["--no-standardize"] if "standardize" in given else []
     for name in (

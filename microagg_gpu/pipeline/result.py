@@ -50,11 +50,13 @@ class Result:
     Attributes
     ----------
     labels : int64 array of shape (n,)
-        Group of each record, 0, 1, ... in order of first record; (n, p) for individual ranking;
-        -1 for a record that was left out.
+        Group of each record of the data, 0, 1, ... in order of first published record; (n, p)
+        for individual ranking; -1 for a record that was left out.
     protected : same kind as the data
-        Each record replaced by the centroid of its group, in the original units and order;
-        without the records that were left out.
+        Each record replaced by the centroid of its group, in the original units; without the
+        records that were left out; in the order of the data, unless it was shuffled.
+    order : int64 array of shape (m,)
+        Which record of the data each published one is: ``labels[order]`` are their groups.
     loss : float
         Information loss 100 * SSE / SST on the standardized (and weighted) variables.
     sse, sst : float
@@ -70,6 +72,7 @@ class Result:
 
     labels: np.ndarray
     protected: Any
+    order: np.ndarray
     loss: float
     sse: float
     sst: float

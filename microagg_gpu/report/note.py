@@ -23,6 +23,7 @@ _SHOWN = {  # what was done, as far as it says nothing about records and files
     "Sampling weight": "Sampling weight",
     "Variable weights": "Weights of variables in distances",
     "Published": "Published for a group",
+    "Order of records": "Order of the records",
 }
 
 

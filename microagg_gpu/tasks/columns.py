@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data.columns import is_every
 from ..errors import InputError, shown, values_missing
 from ..files.data_file import DataFile
 from ..pipeline.result import Result
@@ -123,9 +124,8 @@ def published(
     keep_metadata: bool,
 ) -> DataFile:
     """The file with what is published, without the records and columns that are left out."""
-    kept = (result.labels if result.labels.ndim == 1 else result.labels[:, 0]) >= 0
-    added = {} if group_column is None else {group_column: result.labels[kept]}
-    rows = None if kept.all() else kept
+    added = {} if group_column is None else {group_column: result.labels[result.order]}
+    rows = None if is_every(result.order, file.table.num_rows) else result.order
     return file.replaced(
         result.protected, result.replaced, rows, drop=dropped, added=added, strata=strata,
         keep_metadata=keep_metadata,

@@ -165,6 +165,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         "progress": None, "missing": "error", "small_strata": "error", "aggregate": "median",
         "keep_integers": True, "decimals": None, "average_weight": False,
         "refine": None, "refine_steps": None, "watch": None, "engine": None, "precision": "double",
+            "shuffle": False,
     }  # fmt: skip
 
 
