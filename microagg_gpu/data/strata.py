@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import InputError, listed, option, too_few_records, values_missing
 from .columns import NOMINAL, Table, places_of
+from .labels import numbered
 
 
 @dataclass(frozen=True)
@@ -73,18 +74,21 @@ def divide(table: Table, k: int, missing: str, small_strata: str) -> Cells:
     dropped = n - len(kept)
     strata = np.zeros(n, dtype=np.int64) if table.strata is None else table.strata
     names = ["all records"] if table.strata is None else table.strata_names
-    patterns, pattern = np.unique(np.packbits(absent[kept], axis=1), axis=0, return_inverse=True)
-    pairs, cell = np.unique(strata[kept] * len(patterns) + pattern.reshape(-1), return_inverse=True)
+    patterns, pattern = _patterns(absent[kept])
+    both = strata[kept] * len(patterns) + pattern
+    cell, sizes = numbered(both)
+    pairs = np.empty(len(sizes), dtype=np.int64)
+    pairs[cell] = both
     absences = np.unpackbits(patterns, axis=1, count=p).astype(bool)[pairs % len(patterns)]
     cells = Cells(
         kept,
-        cell.reshape(-1),
+        cell,
         [np.flatnonzero(~row) for row in absences],
         [
             _name(names[pair // len(patterns)], [table.names[j] for j in np.flatnonzero(row)])
             for pair, row in zip(pairs, absences, strict=True)
         ],
-        cell.reshape(-1),
+        cell,
         dropped=dropped,
     )
     small = np.flatnonzero(cells.sizes < k)
@@ -95,6 +99,15 @@ def divide(table: Table, k: int, missing: str, small_strata: str) -> Cells:
     if small_strata == "error":
         _refuse_small(cells, small, k, table.strata is not None)
     return _without(cells, small, k)
+
+
+def _patterns(absent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows, as bits, and which of them each record has."""
+    if not absent.any():  # as in most files: no need to sort a million equal rows
+        return np.packbits(absent[:1], axis=1), np.zeros(len(absent), dtype=np.int64)
+    rows = np.packbits(absent, axis=1)
+    patterns, pattern = np.unique(rows, axis=0, return_inverse=True)
+    return patterns, pattern.reshape(-1)
 
 
 def _name(stratum: str, absent: list[str]) -> str:

@@ -103,10 +103,12 @@ def _warn_of_missing_codes(table: Table) -> None:
     R's NA_integer_ is the least integer of 32 bits, in whatever type it arrives.
     """
     xp = array_namespace(table.values)
-    known = xp.where(xp.isnan(table.values), xp.inf, table.values)
-    lowest = to_numpy(xp.min(known, axis=0))
     for j in np.flatnonzero(table.whole & (table.kinds == NUMBER)).tolist():
-        low = int(table.exact[j].min()) if j in table.exact else lowest[j]
+        if j in table.exact:
+            low = int(table.exact[j].min())
+        else:
+            column = table.values[:, j]
+            low = float(xp.min(xp.where(xp.isnan(column), xp.inf, column)))
         if low in (-(2**31), table.least.get(j)):
             low = int(low)
             count = int(xp.sum(xp.astype(table.values[:, j] == low, xp.int64)))

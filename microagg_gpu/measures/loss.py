@@ -78,10 +78,17 @@ def information_loss(points: ArrayLike, labels: ArrayLike) -> float:
     float
         From 0 to 100, lower is better; 0 if SST is 0, since identical records lose nothing.
     """
+    return loss_and_sums(points, labels)[0]
+
+
+def loss_and_sums(points: ArrayLike, labels: ArrayLike) -> tuple[float, float, float]:
+    """Information loss in percent, SSE and SST, in one pass over the records."""
     matrix, partition = _matched(points, labels)
-    matrix = matrix * safe_unit(matrix)  # the loss does not depend on the unit
-    total = _within(matrix, _one_group(matrix))
-    return 100 * (_within(matrix, partition) / total) if total > 0 else 0.0
+    unit = safe_unit(matrix)
+    matrix = matrix * unit  # the loss does not depend on the unit
+    within, total = _within(matrix, partition), _within(matrix, _one_group(matrix))
+    loss = 100 * (within / total) if total > 0 else 0.0
+    return loss, within / unit / unit, total / unit / unit
 
 
 def safe_unit(matrix: np.ndarray) -> float:

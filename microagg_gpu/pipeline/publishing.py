@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import measures
 from ..data.columns import NOMINAL, NUMBER
 from ..errors import InputError, option
+from ..measures.loss import loss_and_sums
 from ..settings import Decimals, Settings
 from .partition import Partition
 from .problem import Problem
@@ -364,9 +364,7 @@ def loss_of(
     """
     means = settings.aggregate == "mean" and problem.sampling is None and not published.rounding
     if means and not problem.table.mixed:
-        points = problem.filled
-        loss = measures.information_loss(points, labels)
-        return loss, measures.sse(points, labels), measures.sst(points)
+        return loss_and_sums(problem.filled, labels)
     absent = np.isnan(problem.values)
     sse = sst = 0.0
     for j, kind in enumerate(problem.table.kinds):
