@@ -105,7 +105,7 @@ def _warn_of_missing_codes(table: Table) -> None:
     xp = array_namespace(table.values)
     for j in np.flatnonzero(table.whole & (table.kinds == NUMBER)).tolist():
         if j in table.exact:
-            low = int(table.exact[j].min())
+            low: float = int(table.exact[j].min())  # to the last digit
         else:
             column = table.values[:, j]
             low = float(xp.min(xp.where(xp.isnan(column), xp.inf, column)))
