@@ -23,7 +23,8 @@ def test_one_version():
 def test_minimum_versions_are_those_of_the_project():
     extras = PROJECT["optional-dependencies"]
     chosen = (
-        *("app", "datasets", "dask", "notebooks", "pandas", "polars", "report", "sklearn", "stat"),
+        *("app", "datasets", "dask", "excel", "notebooks", "pandas", "polars", "report"),
+        *("sklearn", "stat"),
         "test",
     )
     lines = [*PROJECT["dependencies"], *(line for name in chosen for line in extras[name])]
