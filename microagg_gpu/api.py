@@ -29,6 +29,7 @@ from .settings import (
     Roles,
     Settings,
     SmallStrata,
+    Unrepaired,
     Weights,
 )
 
@@ -60,6 +61,9 @@ def microaggregate(
     refine: float | None = DEFAULT.refine,
     refine_steps: int | None = DEFAULT.refine_steps,
     shuffle: bool = DEFAULT.shuffle,
+    dominance: tuple[int, float] | None = DEFAULT.dominance,
+    p_percent: float | None = DEFAULT.p_percent,
+    unrepaired: Unrepaired = DEFAULT.unrepaired,
     watch: Watch | None = None,
     **options: Any,
 ) -> Result:
@@ -137,6 +141,17 @@ def microaggregate(
         nothing; `Result.order` says which record is where. A pandas frame gets a new index,
         since the old one would undo it. Whoever knows the seed can undo it too: 0, the default,
         draws one that nobody can guess, which `Result.provenance` keeps.
+    dominance : pair of numbers, optional
+        (n, k): the n largest contributors of a group may hold k percent of its total in each
+        variable, as in (1, 85). Groups that break it are repaired after method and refinement, by
+        exchanging records or merging with the nearest groups at least loss; see
+        `measures.dominance`.
+    p_percent : float, optional
+        The second largest contributor of a group may not be able to estimate the largest to within
+        this percentage; such groups are repaired too.
+    unrepaired : {"keep", "suppress"}
+        What to do with groups that cannot be repaired: publish them, listed in
+        ``result.dominance.unrepaired``; leave out their records.
     watch : callable, optional
         Called during refinement with the fraction done and the loss so far.
     **options
@@ -155,6 +170,7 @@ def microaggregate(
         k, method, options, standardize, variable_weights, device, engine, precision, seed, missing,
         small_strata, aggregate, keep_integers, decimals, average_weight, refine, refine_steps,
         shuffle,
+        dominance, p_percent, unrepaired,
     )  # fmt: skip
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)
@@ -186,6 +202,9 @@ def refine(
     keep_integers: bool = DEFAULT.keep_integers,
     decimals: Decimals | None = DEFAULT.decimals,
     average_weight: bool = DEFAULT.average_weight,
+    dominance: tuple[int, float] | None = DEFAULT.dominance,
+    p_percent: float | None = DEFAULT.p_percent,
+    unrepaired: Unrepaired = DEFAULT.unrepaired,
 ) -> Result:
     """Reduce the loss of existing groups, from this tool or another.
 
@@ -203,11 +222,14 @@ def refine(
         As in `microaggregate`.
     missing, small_strata, aggregate, keep_integers, decimals, average_weight
         As in `microaggregate`.
+    dominance, p_percent, unrepaired
+        As in `microaggregate`.
 
     Returns
     -------
     Result
-        Its loss is at most that of the given groups.
+        Its loss is at most that of the given groups, unless groups that break a rule on
+        contributors are repaired.
     """
     if seconds is not None:
         seconds = number("seconds", seconds, 0)
@@ -219,7 +241,8 @@ def refine(
         k, standardize=standardize, variable_weights=variable_weights, device=device, engine=engine,
         seed=seed, missing=missing, small_strata=small_strata, aggregate=aggregate,
         keep_integers=keep_integers, decimals=decimals, average_weight=average_weight,
-        refine=seconds, refine_steps=steps,
+        refine=seconds, refine_steps=steps, dominance=dominance, p_percent=p_percent,
+        unrepaired=unrepaired,
     )  # fmt: skip
     callable_or_none("watch", watch)
     with _at_the_data(data):

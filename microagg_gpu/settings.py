@@ -20,6 +20,7 @@ Missing = Literal["error", "pattern", "drop"]
 SmallStrata = Literal["error", "merge", "suppress"]
 Aggregate = Literal["mean", "median", "trimmed"]
 Precision = Literal["double", "single"]
+Unrepaired = Literal["keep", "suppress"]
 
 Columns = Any  # the name or position of a column, or an iterable of them; None for none
 Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
@@ -109,11 +110,14 @@ class Settings:
     refine: float | None = None
     refine_steps: int | None = None
     shuffle: bool = False
+    dominance: tuple[int, float] | None = None
+    p_percent: float | None = None
+    unrepaired: Unrepaired = "keep"
 
     def __post_init__(self) -> None:
         for name, kind in (
             ("missing", Missing), ("small_strata", SmallStrata), ("aggregate", Aggregate),
-            ("precision", Precision),
+            ("precision", Precision), ("unrepaired", Unrepaired),
         ):  # fmt: skip
             one_of(name, getattr(self, name), get_args(kind))
         if self.engine is not None:
@@ -132,6 +136,17 @@ class Settings:
             self._set("refine", number("refine", self.refine, 0))
         if self.refine_steps is not None:
             self._set("refine_steps", whole_number("refine_steps", self.refine_steps, 0, 10**9))
+
+        self._set("dominance", check_dominance(self.dominance))
+        self._set("p_percent", check_p_percent(self.p_percent))
+        if self.unrepaired != "keep" and self.dominance is None and self.p_percent is None:
+            raise InputError(
+                option("unrepaired", self.unrepaired),
+                " is for groups that break a rule on their contributors: add ",
+                option("dominance"),
+                " or ",
+                option("p_percent"),
+            )
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

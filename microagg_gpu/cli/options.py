@@ -141,7 +141,8 @@ Strict = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Write nothing and end with exit code 1 unless k holds over all published columns.",
+        help="Write nothing and end with exit code 1 unless k holds over all published columns, "
+        "and rules on contributors in all groups.",
     ),
 ]
 KeepMetadata = Annotated[
@@ -240,6 +241,15 @@ PPercent = Annotated[
     ),
 ]  # fmt: skip
 
+Unrepaired = Annotated[
+    str,
+    typer.Option(
+        metavar=_choices(settings.Unrepaired),
+        help="Groups that break --dominance or --p-percent and cannot be repaired: keep and list "
+        "them; suppress their records.",
+    ),
+]
+
 PANELS: dict[str, tuple[Any, ...]] = {
     "What to protect": (
         K, Columns, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,
@@ -247,6 +257,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
     "How": (
         Method, MethodOption, Aggregate, PublishedDecimals, KeepIntegers, VariableWeights,
         NoStandardize, Refine, RefineSteps, Bound, Seed, Shuffle,
+        Dominance, PPercent, Unrepaired,
         Strict,
     ),
     "Files": (

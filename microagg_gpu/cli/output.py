@@ -34,10 +34,11 @@ def show_result(outcome: Outcome) -> None:
     each = f"{smallest} to {largest}" if smallest < largest else str(smallest)
     rows = {
         "verdict": str(result.verdict),
+        "contributors": "" if result.dominance is None else str(result.dominance),
         "warning": _warnings(outcome.telling),
         "method": named(result.method, result.options),
         "records": _records(len(result.labels), result),
-        "left out": left_out(result.dropped, result.suppressed),
+        "left out": result.provenance.left_out,
         "merged": listed(result.merged),
         "groups": f"{len(sizes):,} groups of {each} records",
         "loss": f"{result.loss:.4f} %",
@@ -71,7 +72,8 @@ def _show(rows: dict[str, str]) -> None:
     lines.add_column()
     for name, text in rows.items():
         if text:
-            style = verdict_style(text) if name == "verdict" else STYLES.get(name, "")
+            judged = name in ("verdict", "contributors")
+            style = verdict_style(text) if judged else STYLES.get(name, "")
             lines.add_row(name, text, style=style)
     stdout().print(lines)
 

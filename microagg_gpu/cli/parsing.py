@@ -16,7 +16,7 @@ OWN = {
     field.name
     for kind in (Settings, Roles, Format, ClusterSettings)
     for field in fields(kind)
-} | {"group_column", "drop", "output", "force", "dominance", "p_percent"}  # fmt: skip
+} | {"group_column", "drop", "output", "force"}  # fmt: skip
 """Parameters of the library that the command has as options; others are options of a method."""
 SPELLED = {"k": "-k", "sampling_weight": "--weight", "standardize": "--no-standardize"}
 

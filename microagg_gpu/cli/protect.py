@@ -14,7 +14,7 @@ from . import options
 from .console import clear_errors
 from .dask import one_file, protect_parts, refuse_given
 from .output import show_result
-from .parsing import method_options, roles_of, split, variable_weights
+from .parsing import dominance, method_options, roles_of, split, variable_weights
 from .progress import phases
 
 EXAMPLES = (
@@ -83,6 +83,9 @@ def protect(
     refine: options.Refine = DEFAULT.refine,
     refine_steps: options.RefineSteps = DEFAULT.refine_steps,
     shuffle: options.Shuffle = DEFAULT.shuffle,
+    rule: options.Dominance = None,
+    p_percent: options.PPercent = DEFAULT.p_percent,
+    unrepaired: options.Unrepaired = DEFAULT.unrepaired,
     bound: options.Bound = False,
     group_column: options.GroupColumn = None,
     report: options.Report = None,
@@ -118,11 +121,13 @@ def protect(
         check_method(method)
         choices: dict[str, Any] = {
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
+            "unrepaired": unrepaired,
         }  # fmt: skip
         settings = Settings(
             k, method, method_options(method, option or []), not no_standardize,
             variable_weights(weights, column_weights), device, seed=seed,
             average_weight=average_weight, refine=refine, refine_steps=refine_steps,
+            dominance=dominance(rule), p_percent=p_percent,
             shuffle=shuffle, **choices,
             **rounding(published_decimals, keep_integers, {}),
         )  # fmt: skip
@@ -137,6 +142,7 @@ def protect(
                     "--json": json_file, "--plot": plot, "--delimiter": delimiter,
                     "--encoding": encoding, "--report-strata": report_strata or None,
                     "--note": note, "--shuffle": shuffle,
+                    "--dominance": rule, "--p-percent": p_percent,
                 }
             )  # fmt: skip
             given = {"decimals": "input"} if published_decimals == "input" else {}

@@ -45,6 +45,18 @@ class Cells:
         """Number of records of each cell."""
         return np.bincount(self.cell, minlength=len(self.names))
 
+    def only(self, stays: np.ndarray) -> "Cells":
+        """The cells of some records; one without any is left out."""
+        left, cell = np.unique(self.cell[stays], return_inverse=True)
+        return replace(
+            self,
+            kept=self.kept[stays],
+            cell=cell.reshape(-1),
+            seen=np.unique(self.seen[stays], return_inverse=True)[1].reshape(-1),
+            observed=[self.observed[c] for c in left],
+            names=[self.names[c] for c in left],
+        )
+
 
 def divide(table: Table, k: int, missing: str, small_strata: str) -> Cells:
     """Divide the records of a table into cells.
@@ -133,18 +145,9 @@ def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool) -> None
 
 def _without(cells: Cells, small: np.ndarray, k: int) -> Cells:
     stays = ~np.isin(cells.cell, small)
-    left = np.setdiff1d(np.arange(len(cells.names)), small)
-    if not len(left):
+    if not stays.any():
         raise InputError(f"no stratum has k={k} records, so nothing is left: choose a smaller k")
-    return replace(
-        cells,
-        kept=cells.kept[stays],
-        cell=np.searchsorted(left, cells.cell[stays]),
-        seen=np.searchsorted(left, cells.cell[stays]),
-        observed=[cells.observed[c] for c in left],
-        names=[cells.names[c] for c in left],
-        suppressed=int(len(stays) - stays.sum()),
-    )
+    return replace(cells.only(stays), suppressed=int(len(stays) - stays.sum()))
 
 
 def merge(cells: Cells, points: np.ndarray, kinds: np.ndarray, k: int) -> Cells:

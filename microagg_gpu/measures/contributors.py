@@ -100,9 +100,10 @@ class RuleCheck:
         if not self.broken:
             return f"PASS: all {self.groups:,} groups obey {self.rule}"
         most = [f"{row['name']} ({row['groups']:,})" for row in self.by_variable if row["groups"]]
+        either = self.rule.replace(" and ", " or ")
         return (
             f"FAIL: {self.broken:,} of the {self.groups:,} groups, with {self.broken_records:,} of "
-            f"the {self.records:,} records, break {self.rule}: {listed(most)}"
+            f"the {self.records:,} records, break {either}: {listed(most)}"
         )
 
 

@@ -65,6 +65,11 @@ class Problem:
         """Note that a method has run: its kernels are compiled."""
         set_compiled(self.engine, _work(self.table, self.cells, settings))
 
+    def only(self, stays: np.ndarray) -> "Problem":
+        """The problem of some of its records, with the same scaling."""
+        points = take_records(self.points, np.flatnonzero(stays))
+        return replace(self, cells=self.cells.only(stays), points=points)
+
     @property
     def sampling(self) -> np.ndarray | None:
         """Sampling weights of the records that are published."""

@@ -1,4 +1,4 @@
-"""From prepared records to a result: group, refine, prove, publish, measure."""
+"""From prepared records to a result: group, refine, repair, prove, publish, measure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +10,7 @@ from ..engines import device_name
 from ..kernels.compiling import clock
 from ..kernels.protocol import Progress, Watch
 from ..settings import Settings
+from .contributors import obey, rule_of, with_unrepaired
 from .grouping import group
 from .order import renumbered, shuffled
 from .partition import prove
@@ -38,7 +39,7 @@ def protect(
     groups : int array of shape (m,), optional
         Where refinement starts; no method is run then.
     """
-    table, cells = problem.table, problem.cells
+    table = problem.table
     begun = clock()
     found_by: list[str] = []
     labels = groups
@@ -49,6 +50,11 @@ def protect(
         better = improve(problem, labels, settings, watch)
         before, labels = _loss(problem, labels, settings), better.labels
         refined = Refinement(before, settings.refine, settings.refine_steps, better.stopped)
+    repair, rule = None, rule_of(settings)
+    if rule is not None:
+        before = _loss(problem, labels, settings)
+        problem, labels, repair = obey(problem, labels, rule, settings, before)
+    cells = problem.cells
     seconds = clock() - begun
     problem.done(settings)
     parts = prove(problem, labels)
@@ -61,6 +67,8 @@ def protect(
         order = shuffled(len(order), settings.seed)
         numbers, sizes = zip(*(renumbered(part, order) for part in parts), strict=True)
         proven = numbers[0] if labels.ndim == 1 else np.stack(numbers, axis=1)
+    if rule is not None and repair is not None:
+        repair = with_unrepaired(repair, problem, proven, rule)
     every = np.full((table.values.shape[0], *proven.shape[1:]), -1, dtype=np.int64)
     every[cells.kept] = proven
     provenance = Provenance(
@@ -75,6 +83,7 @@ def protect(
         dropped=cells.dropped,
         suppressed=cells.suppressed,
         merged=cells.merged,
+        dominance=repair,
     )
     return Result(
         labels=every,

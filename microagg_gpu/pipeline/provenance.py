@@ -13,6 +13,7 @@ from ..errors import shown
 from ..files.verdict import Verdict
 from ..methods import METHODS
 from ..settings import FORMAT, Roles, Settings, changed
+from .contributors import Repair
 
 
 class Refinement(NamedTuple):
@@ -101,6 +102,8 @@ class Provenance:
         Records left out for missing values, or because their stratum has fewer than k.
     merged : list of str
         Strata that were merged, as 'a + b'.
+    dominance : Repair, optional
+        What a rule on contributors found and changed.
     files : FilesUsed, optional
         Of a run of the command.
     """
@@ -116,7 +119,14 @@ class Provenance:
     dropped: int = 0
     suppressed: int = 0
     merged: list[str] = field(default_factory=list)
+    dominance: Repair | None = None
     files: FilesUsed | None = None
+
+    @property
+    def left_out(self) -> str:
+        """Which records are not published, in a phrase; empty if all are."""
+        repair = self.dominance
+        return left_out(self.dropped, self.suppressed, 0 if repair is None else repair.suppressed)
 
     def python(self) -> str:
         """The Python call that repeats the run."""
@@ -165,6 +175,7 @@ class Provenance:
             else f"{named(settings.method, settings.options)} ({METHODS[settings.method].paper})",
             "Found by": self.found_by,
             "Refined": "" if self.refined is None else str(self.refined),
+            "Contributors": "" if self.dominance is None else str(self.dominance),
             "Lower bound": "" if files is None else files.bound,
             "Columns": ", ".join(self.names),
             "Strata": ", ".join(map(str, roles.by or ())),
@@ -184,7 +195,7 @@ class Provenance:
             "Standardized": "yes" if settings.standardize else "no",
             "Order of records": "shuffled" if settings.shuffle else "as in the data",
             "Columns left out": "" if files is None else ", ".join(files.drop),
-            "Left out": left_out(self.dropped, self.suppressed),
+            "Left out": self.left_out,
             "Merged": "; ".join(self.merged)
             + (": k does NOT hold once the strata columns are known" if self.merged else ""),
             "Computed": f"{self.seconds:.2f} s on {self.device}, engine {self.engine}",
@@ -238,8 +249,11 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
     for name in ("keep_integers", "average_weight", "shuffle"):
         parts += [f"--{name.replace('_', '-')}"] if name in given else []
     parts += ["--no-standardize"] if "standardize" in given else []
+    if "dominance" in given:
+        parts += ["--dominance", "{},{:g}".format(*given["dominance"])]
     for name in (
         "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
+        "p_percent", "unrepaired",
     ):  # fmt: skip
         if name in given:
             value = given[name]
@@ -265,10 +279,11 @@ def named(method: str, options: Mapping[str, Any]) -> str:
     return " ".join([method, *(f"{name}={value}" for name, value in options.items())])
 
 
-def left_out(dropped: int, suppressed: int) -> str:
+def left_out(dropped: int, suppressed: int, dominated: int = 0) -> str:
     """Which records are not published, in a phrase; empty if all are."""
     parts = [f"{dropped} records with missing values"] if dropped else []
     parts += [f"{suppressed} records of too small strata or patterns"] if suppressed else []
+    parts += [f"{dominated} records of groups that break the rule"] if dominated else []
     return ", ".join(parts)
 
 

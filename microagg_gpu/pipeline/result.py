@@ -22,6 +22,7 @@ from ..data.table import as_columns
 from ..errors import InputError
 from ..files.verdict import Verdict, count_k
 from ..kernels.protocol import Progress
+from .contributors import Repair
 from .problem import Problem
 from .provenance import Provenance, Refinement, named
 from .publishing import Published, Rounding
@@ -67,7 +68,7 @@ class Result:
         What was done, enough to repeat it. Its parts are attributes of the result too: `k`,
         `method`, `options`, `device`, `engine`, `seconds` (how long the method took), `names`
         (the variables that were protected), `dropped`, `suppressed`, `merged`, `refined`,
-        `found_by`.
+        `found_by`, `dominance`.
     """
 
     labels: np.ndarray
@@ -135,6 +136,11 @@ class Result:
     def refined(self) -> Refinement | None:
         """What the refinement started from."""
         return self.provenance.refined
+
+    @property
+    def dominance(self) -> Repair | None:
+        """What the rule on contributors found and changed, if one was given."""
+        return self.provenance.dominance
 
     @property
     def found_by(self) -> str:
@@ -294,6 +300,7 @@ class Result:
             else None,
             verdict=self.verdict.as_dict(self.replaced),
             rounding=[change._asdict() for change in self.rounding],
+            dominance=None if self.dominance is None else self.dominance.as_dict(),
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,

@@ -57,6 +57,7 @@ def describe(
     link: Linkage | None = None,
     verdict: Mapping[str, Any] | None = None,
     rounding: Sequence[Mapping[str, Any]] = (),
+    dominance: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return all measures of protected data, ready for `json.dumps` and for `page`.
@@ -99,6 +100,8 @@ def describe(
         Whether k holds over all published columns, as `Verdict.as_dict` says it.
     rounding : sequence of dict, optional
         What rounding did to totals, as `Result.rounding` says it.
+    dominance : dict, optional
+        Whether the groups obey a rule on their contributors, as `Result.dominance` says it.
     progress : callable, optional
         Called with the fraction done.
 
@@ -200,6 +203,7 @@ def describe(
         "by_stratum": by_stratum,
         "provenance": {str(key): _text(value) for key, value in provenance.items()},
         "rounding": [mapping("rounding", change) for change in as_list(rounding)],
+        "dominance": None if dominance is None else mapping("dominance", dominance),
         "alternatives": alternatives,
     }
     plain = _plain(content)

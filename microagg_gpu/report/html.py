@@ -5,7 +5,7 @@ from typing import Any
 
 from ..checks import known_keywords
 from ..errors import InputError, shown
-from . import risk, sections
+from . import risk, rules, sections
 from .style import STYLE
 from .tables import Html, long_text
 from .wording import WARNING, count, percent, unchanged
@@ -45,6 +45,8 @@ def page(content: dict[str, Any]) -> str:
     ]
     if content["by_stratum"]:
         parts.insert(-2, ("strata", "Strata", risk.by_stratum(content)))
+    if content.get("dominance"):
+        parts.insert(2, ("contributors", "Contributors", rules.contributors(content)))
     links = "".join(f'<a href="#{key}">{title}</a>' for key, title, _ in parts)
     body = "".join(
         f'<section id="{key}"><h2>{title}</h2>{text}</section>' for key, title, text in parts
@@ -126,6 +128,7 @@ def _verdict(content: dict[str, Any]) -> str:
     return (
         f'<div class="verdict {_KINDS.get(word, "uncounted")}" role="note" aria-label="Verdict">'
         f"<strong>{escape(word)}</strong><div><p>{escape(sentence)}</p>"
+        f"{''.join(f'<p>{escape(rule)}</p>' for rule in rules.sentences(content))}"
         f"{columns and f'<dl>{columns}</dl>'}</div></div>"
     )
 

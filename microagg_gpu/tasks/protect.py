@@ -119,7 +119,8 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
         verdict = _write(files, new, output, result.views(dropped), settings.k, phase)
         used = _files_used(job, dropped, least_loss, verdict)
         result = replace(result, provenance=replace(result.provenance, files=used))
-        if job.strict and verdict.word != "PASS":
+        broken = result.dominance is not None and result.dominance.after.broken > 0
+        if job.strict and (verdict.word != "PASS" or broken):
             raise NothingWritten(Outcome(result, others, telling, [], least_loss))
         if job.plot is not None:
             with phase(f"drawing {job.plot.name}"):

@@ -166,6 +166,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         "keep_integers": True, "decimals": None, "average_weight": False,
         "refine": None, "refine_steps": None, "watch": None, "engine": None, "precision": "double",
             "shuffle": False,
+        "dominance": None, "p_percent": None, "unrepaired": "keep",
     }  # fmt: skip
 
 

@@ -70,8 +70,12 @@ def _of_tables() -> list[Target]:
     categories: dict[str, Any] = {"ordinal": (), "nominal": ()}
     one: dict[str, Any] = {
         "method": "mdav", "precision": "double", "progress": None, "watch": None, "refine": None,
+        "dominance": (1, 85), "p_percent": 10, "unrepaired": "keep",
     }  # fmt: skip
-    named = {"columns": ["a", "b"], "by": ["s"], "nominal": ["c"], "variable_weights": None}
+    named = {
+        "columns": ["a", "b"], "by": ["s"], "nominal": ["c"], "variable_weights": None,
+        "dominance": None, "p_percent": None,
+    }  # fmt: skip
     groups = {"labels": LABELS, "seconds": None, "steps": 2, "watch": None}
     several = {"methods": ["mdav"], "progress": None, "refine": None}
     return [

@@ -7,25 +7,7 @@ import pytest
 
 from microagg_gpu import InputError
 from microagg_gpu.measures import dominance
-
-
-def contributors(values, weights):
-    """The amounts of a group, the largest first, a piece of weight for each; exact."""
-    pieces = [
-        (abs(Fraction(float(v))), max(Fraction(1), Fraction(float(w))))
-        for v, w in zip(values, weights, strict=True)
-        if v == v
-    ]
-    return sorted(pieces, key=lambda piece: -piece[0])
-
-
-def held(pieces, count):
-    """What the largest contributors hold: they are taken one after the other."""
-    total, left = Fraction(0), Fraction(count)
-    for amount, weight in pieces:
-        taken = min(left, weight)
-        total, left = total + taken * amount, left - taken
-    return total
+from reference.contributors import breaks, contributors, held
 
 
 def naive(values, labels, rule, p_percent, weights):
@@ -37,11 +19,8 @@ def naive(values, labels, rule, p_percent, weights):
             own = values[labels == group, j]
             pieces = contributors(own, weights[labels == group])
             total = sum(a * w for a, w in pieces)
-            count, percent = rule or (1, 100)
-            broken = held(pieces, count) > Fraction(percent) / 100 * total
-            if p_percent is not None and pieces:
-                rest = total - held(pieces, 2)
-                broken |= rest < Fraction(p_percent) / 100 * pieces[0][0]
+            count = rule[0] if rule else 1
+            broken = breaks(own, weights[labels == group], rule, p_percent)
             groups, records = groups + broken, records + broken * len(own)
             if total:
                 share = max(share, held(pieces, count) / total)

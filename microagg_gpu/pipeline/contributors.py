@@ -1,0 +1,344 @@
+"""Groups that obey a rule on their contributors: those that break it are repaired at least cost.
+
+A group that breaks the rule makes the one change, with one of the groups nearest to it or to its
+largest contributors, that adds least to SSE and after which both obey: they exchange two records,
+one takes a record of the other (which keeps k), or they merge. If no such change helps, the group
+goes on merging with its nearest, up to `GROWN` times k records. No change makes a new group that
+breaks the rule, so what obeys once obeys at the end. The repair comes after method and refinement,
+and nothing that comes after it changes groups.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import measures
+from ..data.labels import members_of, numbered
+from ..errors import InputError, option
+from ..measures.contributors import Rule, RuleCheck, amounts, breaks, check_rule
+from ..settings import Settings
+from .problem import Problem
+
+NEIGHBOURS = 16
+"""How many of the nearest groups a group may exchange records with."""
+GROWN = 10
+"""A group that merges more than once to obey has at most so many times k records."""
+CHUNK = 64
+"""How many changes are looked at together, the cheapest first."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What a rule on contributors found and changed.
+
+    Attributes
+    ----------
+    before, after : RuleCheck
+        The groups of the method (and of its refinement), and those that are published.
+    loss_before : float
+        The loss of the groups before.
+    unrepaired : list of int
+        The groups that still break the rule, as numbered in the labels; empty if they were
+        suppressed.
+    suppressed : int
+        Records that were left out because their group could not be repaired.
+    """
+
+    before: RuleCheck
+    after: RuleCheck
+    loss_before: float
+    unrepaired: list[int]
+    suppressed: int
+
+    def __str__(self) -> str:
+        if not self.before.broken:
+            return str(self.after)
+        history = (
+            f"before their repair {self.before.broken:,} of {self.before.groups:,} groups broke "
+            f"the rule, at a loss of {self.loss_before:.4f} %"
+        )
+        left = f", {self.suppressed:,} records are left out" if self.suppressed else ""
+        return f"{self.after}{left}; {history}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "sentence": str(self), "rule": self.after.rule, "groups": self.after.groups,
+            "broken": self.after.broken, "broken_records": self.after.broken_records,
+            "broken_before": self.before.broken, "groups_before": self.before.groups,
+            "loss_before": self.loss_before, "suppressed": self.suppressed,
+            "unrepaired": self.unrepaired,
+            "by_variable": [
+                {**row, "groups_before": old["groups"], "share_before": old["share"]}
+                for row, old in zip(self.after.by_variable, self.before.by_variable, strict=True)
+            ],
+        }  # fmt: skip
+
+
+def rule_of(settings: Settings) -> Rule | None:
+    """The rule that settings ask for, if any."""
+    rule = Rule(settings.dominance, settings.p_percent)
+    return None if rule == Rule(None, None) else rule
+
+
+def obey(
+    problem: Problem, labels: np.ndarray, rule: Rule, settings: Settings, loss: float
+) -> tuple[Problem, np.ndarray, Repair]:
+    """Groups that obey a rule as far as they can, without those that cannot if asked for.
+
+    Parameters
+    ----------
+    labels : int array of shape (m,) or (m, p)
+        Groups of at least k within their cells.
+    loss : float
+        Their loss.
+
+    Returns
+    -------
+    problem : Problem
+        The records that are published.
+    labels : int array
+        Their groups.
+    repair : Repair
+    """
+    if problem.table.mixed:
+        raise InputError(
+            "rules on contributors are for numbers only, not ordinal or nominal columns: leave "
+            "out ",
+            option("dominance"),
+            " and ",
+            option("p_percent"),
+        )
+    suppress = settings.unrepaired == "suppress"
+    if suppress and labels.ndim > 1:
+        raise InputError(
+            "individual ranking has no groups of whole records to suppress: leave out ",
+            option("unrepaired", "suppress"),
+        )
+    names, sampling = problem.table.names, problem.sampling
+    before = check_rule(problem.values, labels, rule, names, sampling)
+    size, cells = amounts(problem.values), problem.cells.cell
+    if before.broken and labels.ndim == 1:
+        labels = repaired(problem.filled, size, labels, problem.k, rule, cells, sampling)
+    elif before.broken:
+        columns = [
+            repaired(
+                problem.filled[:, [j]], size[:, [j]], labels[:, j], problem.k, rule, cells, sampling
+            )
+            for j in range(labels.shape[1])
+        ]
+        labels = np.stack(columns, axis=1)
+    after = check_rule(problem.values, labels, rule, names, sampling)
+    dropped = 0
+    if suppress and after.broken:
+        stays = ~_breaking(problem, labels, rule)
+        if not stays.any():
+            raise InputError(
+                f"every group breaks {rule} and none can be repaired, so nothing is left: choose "
+                "a larger k, or a weaker rule"
+            )
+        dropped = int(np.count_nonzero(~stays))
+        problem, labels = problem.only(stays), labels[stays]
+        after = check_rule(problem.values, labels, rule, names, problem.sampling)
+    return problem, labels, Repair(before, after, loss, [], dropped)
+
+
+def with_unrepaired(repair: Repair, problem: Problem, labels: np.ndarray, rule: Rule) -> Repair:
+    """The same, with the numbers of the groups that still break the rule."""
+    if not repair.after.broken or labels.ndim > 1:
+        return repair
+    broken = labels[_breaking(problem, labels, rule)]
+    return replace(repair, unrepaired=np.unique(broken).tolist())
+
+
+def _breaking(problem: Problem, labels: np.ndarray, rule: Rule) -> np.ndarray:
+    """Whether the group of each record breaks the rule."""
+    found = measures.dominance(
+        problem.values, labels, rule.dominance, rule.p_percent, sampling_weight=problem.sampling
+    )
+    return np.any(found.breaking, axis=1)
+
+
+def repaired(
+    points: np.ndarray,
+    size: np.ndarray,
+    labels: np.ndarray,
+    k: int,
+    rule: Rule,
+    cells: np.ndarray,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
+    """Labels of groups that obey a rule as far as they can.
+
+    Parameters
+    ----------
+    points : array of shape (m, p)
+        The records as in distances and loss.
+    size : array of shape (m, q)
+        What they contribute, as `amounts` has it.
+    labels : int array of shape (m,)
+        Groups of at least k records, each within a cell.
+    """
+    groups = _Groups(points, size, labels, k, rule, cells, weights)
+    waiting = groups.broken(range(len(groups.members)))
+    while waiting:  # a group that had no change may have one when others have changed
+        left = [g for g in waiting if not groups.mend(g)]
+        if len(left) == len(waiting):
+            break
+        waiting = groups.broken(left)
+    return groups.labels()
+
+
+class _Change(NamedTuple):
+    """What becomes of two groups; the second is empty after a merger."""
+
+    cost: float
+    other: int
+    mine: np.ndarray
+    theirs: np.ndarray
+
+
+class _Groups:
+    """Groups that change, with their centroids."""
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        size: np.ndarray,
+        labels: np.ndarray,
+        k: int,
+        rule: Rule,
+        cells: np.ndarray,
+        weights: np.ndarray | None,
+    ) -> None:
+        self.points, self.k, self.rule = points, k, rule
+        self.size = np.vstack([size, np.zeros(size.shape[1])])  # the last record is nobody
+        self.weights = None if weights is None else np.append(weights, 1.0)
+        self.members: list[Any] = list(members_of(numbered(labels)[0]))
+        self.cell = cells[[own[0] for own in self.members]]
+        self.centres = np.stack([points[own].mean(axis=0) for own in self.members])
+        self.alive = np.ones(len(self.members), dtype=bool)
+
+    def labels(self) -> np.ndarray:
+        labels = np.empty(len(self.points), dtype=np.int64)
+        for g in np.flatnonzero(self.alive):
+            labels[self.members[g]] = g
+        return numbered(labels)[0]
+
+    def broken(self, some: Any) -> list[int]:
+        """Those of some groups that are there and break the rule."""
+        found: list[int] = []
+        there = np.array([g for g in some if self.alive[g]], dtype=np.int64)
+        for part in np.array_split(there, len(there) // 1024 + 1):
+            if len(part):
+                found += part[self._break([self.members[g] for g in part])].tolist()
+        return found
+
+    def _break(self, groups: list[np.ndarray]) -> np.ndarray:
+        """Which of some groups break the rule; an empty one does not."""
+        rows = np.full((len(groups), max(1, *map(len, groups))), -1)
+        for row, own in zip(rows, groups, strict=True):
+            row[: len(own)] = own
+        return np.any(self._by_variable(rows), axis=-1)
+
+    def _by_variable(self, rows: np.ndarray) -> np.ndarray:
+        weights = None if self.weights is None else self.weights[rows]
+        return breaks(self.size[rows], weights, self.rule)[0]
+
+    def mend(self, g: int) -> bool:
+        """Make the cheapest change after which a group obeys; whether there is one."""
+        if not self.broken([g]):  # another group's change was its own too
+            return True
+        changes = sorted(
+            (change for h in self._partners(g) for change in self._changes(g, h)),
+            key=lambda change: change.cost,
+        )
+        for start in range(0, len(changes), CHUNK):
+            chunk = changes[start : start + CHUNK]
+            bad = self._break([change.mine for change in chunk])
+            bad |= self._break([change.theirs for change in chunk])
+            if not bad.all():
+                self._make(g, chunk[int(np.argmin(bad))])
+                return True
+        return self._grow(g)
+
+    def _partners(self, g: int) -> list[int]:
+        """Groups to exchange with: those nearest to a group, and to its largest contributors."""
+        own = self.members[g]
+        variables = np.flatnonzero(self._by_variable(own))
+        largest = np.unique(own[self.size[np.ix_(own, variables)].argmax(axis=0)])
+        places = [self.centres[g], *self.points[largest]]
+        found = [h for place in places for h in self._nearest(g, place, NEIGHBOURS).tolist()]
+        return list(dict.fromkeys(found))
+
+    def _nearest(self, g: int, place: np.ndarray, count: int) -> np.ndarray:
+        """The other groups of a group's cell with centroids nearest to a place, nearest first."""
+        others = np.flatnonzero(self.alive & (self.cell == self.cell[g]))
+        others = others[others != g]
+        far = _squares(self.centres[others] - place)
+        if len(others) > count:
+            some = np.argpartition(far, count)[:count]
+            others, far = others[some], far[some]
+        return others[np.lexsort((others, far))]
+
+    def _changes(self, g: int, h: int) -> Iterator[_Change]:
+        """What two groups can do together, each with what it adds to SSE."""
+        mine, theirs = self.members[g], self.members[h]
+        a, b = len(mine), len(theirs)
+        apart = np.square(self.centres[g] - self.centres[h]).sum()
+        both, nobody = np.concatenate([mine, theirs]), mine[:0]
+        yield _Change(float(a * b / (a + b) * apart), h, both, nobody)
+        here, there = self.points[mine], self.points[theirs]
+        # Squared distances of the records of both groups to both centroids.
+        own, away = _squares(here - self.centres[g]), _squares(here - self.centres[h])
+        back, home = _squares(there - self.centres[g]), _squares(there - self.centres[h])
+        if b > self.k:
+            for j, cost in enumerate(a / (a + 1) * back - b / (b - 1) * home):
+                yield _Change(float(cost), h, np.append(mine, theirs[j]), np.delete(theirs, j))
+        if a > self.k:
+            for i, cost in enumerate(b / (b + 1) * away - a / (a - 1) * own):
+                yield _Change(float(cost), h, np.delete(mine, i), np.append(theirs, mine[i]))
+        moved = _squares(here[:, np.newaxis] - there[np.newaxis])
+        swap = back - own[:, np.newaxis] + away[:, np.newaxis] - home - moved * (1 / a + 1 / b)
+        for i, j in np.ndindex(a, b):
+            new, old = mine.copy(), theirs.copy()
+            new[i], old[j] = theirs[j], mine[i]
+            yield _Change(float(swap[i, j]), h, new, old)
+
+    def _grow(self, g: int) -> bool:
+        """Merge a group with its nearest, one after the other, until it obeys."""
+        own, centre, joined = self.members[g], self.centres[g], [g]
+        others = set(self._partners(g))
+        while others:
+            sizes = {h: len(self.members[h]) for h in others}
+            cost = {
+                h: s * len(own) / (s + len(own)) * np.square(self.centres[h] - centre).sum()
+                for h, s in sizes.items()
+            }
+            h = min(others, key=lambda h: (cost[h], h))
+            others.remove(h)
+            if len(own) + sizes[h] > GROWN * self.k:
+                return False
+            own, joined = np.concatenate([own, self.members[h]]), [*joined, h]
+            centre = self.points[own].mean(axis=0)
+            if not self._break([own])[0]:
+                self.alive[joined[1:]] = False
+                self._set(g, own)
+                return True
+        return False
+
+    def _make(self, g: int, change: _Change) -> None:
+        self._set(g, change.mine)
+        self.alive[change.other] = len(change.theirs) > 0
+        if len(change.theirs):
+            self._set(change.other, change.theirs)
+
+    def _set(self, g: int, own: np.ndarray) -> None:
+        self.members[g] = np.sort(own)
+        self.centres[g] = self.points[self.members[g]].mean(axis=0)
+
+
+def _squares(differences: np.ndarray) -> np.ndarray:
+    return np.square(differences).sum(axis=-1)
