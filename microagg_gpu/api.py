@@ -27,6 +27,7 @@ from .settings import (
     Ordinal,
     Precision,
     Roles,
+    Scale,
     Settings,
     SmallStrata,
     Unrepaired,
@@ -64,6 +65,8 @@ def microaggregate(
     dominance: tuple[int, float] | None = DEFAULT.dominance,
     p_percent: float | None = DEFAULT.p_percent,
     unrepaired: Unrepaired = DEFAULT.unrepaired,
+    scale: Scale = DEFAULT.scale,
+    trim: float = DEFAULT.trim,
     watch: Watch | None = None,
     **options: Any,
 ) -> Result:
@@ -121,7 +124,10 @@ def microaggregate(
         After a merger records of one group may differ in the columns of ``by``.
     aggregate : {"mean", "median", "trimmed"}
         What is published for a group of numbers; "trimmed" is the mean without the lowest and
-        the highest fifth, at least one value each in groups of three or more.
+        the highest values.
+    trim : float
+        Which share of a group "trimmed" leaves out at each end, at least one value in groups of
+        three or more.
     keep_integers : bool
         Round what is published in columns of integers, and keep their type.
     decimals : int or dict, optional
@@ -136,6 +142,11 @@ def microaggregate(
     refine_steps : int, optional
         Instead of seconds: annealing steps per record, some thousands. The same steps and seed
         give the same groups on every machine; 0 descends to the next local optimum.
+    scale : {"standard", "strata", "robust", "log"}
+        How variables are standardized: by mean and standard deviation of all records; by those
+        of each stratum (``by``); by median and MAD, or the standard deviation if the MAD is 0; by
+        those of the logarithms sign(x) log(1 + |x| / u) with the median u of all |x| but 0.
+        Distances and loss are on this scale; what is published stays in the units of the data.
     shuffle : bool
         Return the records in a random order that ``seed`` gives, so that their order tells
         nothing; `Result.order` says which record is where. A pandas frame gets a new index,
@@ -169,8 +180,7 @@ def microaggregate(
     settings = Settings(
         k, method, options, standardize, variable_weights, device, engine, precision, seed, missing,
         small_strata, aggregate, keep_integers, decimals, average_weight, refine, refine_steps,
-        shuffle,
-        dominance, p_percent, unrepaired,
+        shuffle, dominance, p_percent, unrepaired, scale, trim,
     )  # fmt: skip
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)
@@ -205,6 +215,8 @@ def refine(
     dominance: tuple[int, float] | None = DEFAULT.dominance,
     p_percent: float | None = DEFAULT.p_percent,
     unrepaired: Unrepaired = DEFAULT.unrepaired,
+    scale: Scale = DEFAULT.scale,
+    trim: float = DEFAULT.trim,
 ) -> Result:
     """Reduce the loss of existing groups, from this tool or another.
 
@@ -220,7 +232,7 @@ def refine(
         The budget, as ``refine`` and ``refine_steps`` of `microaggregate`.
     columns, standardize, variable_weights, device, engine, seed, watch, by, sampling_weight
         As in `microaggregate`.
-    missing, small_strata, aggregate, keep_integers, decimals, average_weight
+    missing, small_strata, aggregate, keep_integers, decimals, average_weight, scale, trim
         As in `microaggregate`.
     dominance, p_percent, unrepaired
         As in `microaggregate`.
@@ -242,7 +254,7 @@ def refine(
         seed=seed, missing=missing, small_strata=small_strata, aggregate=aggregate,
         keep_integers=keep_integers, decimals=decimals, average_weight=average_weight,
         refine=seconds, refine_steps=steps, dominance=dominance, p_percent=p_percent,
-        unrepaired=unrepaired,
+        unrepaired=unrepaired, scale=scale, trim=trim,
     )  # fmt: skip
     callable_or_none("watch", watch)
     with _at_the_data(data):
@@ -276,6 +288,8 @@ def compare(
     keep_integers: bool = DEFAULT.keep_integers,
     decimals: Decimals | None = DEFAULT.decimals,
     average_weight: bool = DEFAULT.average_weight,
+    scale: Scale = DEFAULT.scale,
+    trim: float = DEFAULT.trim,
 ) -> Comparison:
     """Try methods on the same data, as the 2002 paper advises (section 6), best first.
 
@@ -298,7 +312,7 @@ def compare(
         As in `microaggregate`.
     sampling_weight, ordinal, nominal, missing, small_strata, aggregate, keep_integers, decimals
         As in `microaggregate`.
-    average_weight
+    average_weight, scale, trim
         As in `microaggregate`.
 
     Returns
@@ -315,7 +329,7 @@ def compare(
             size, standardize=standardize, variable_weights=variable_weights, device=device,
             engine=engine, seed=seed, missing=missing, small_strata=small_strata,
             aggregate=aggregate, keep_integers=keep_integers, decimals=decimals,
-            average_weight=average_weight, refine=refine,
+            average_weight=average_weight, refine=refine, scale=scale, trim=trim,
         )
         for size in sizes
     ]  # fmt: skip

@@ -19,6 +19,7 @@ from .kernels.protocol import EngineName
 Missing = Literal["error", "pattern", "drop"]
 SmallStrata = Literal["error", "merge", "suppress"]
 Aggregate = Literal["mean", "median", "trimmed"]
+Scale = Literal["standard", "strata", "robust", "log"]
 Precision = Literal["double", "single"]
 Unrepaired = Literal["keep", "suppress"]
 
@@ -113,11 +114,13 @@ class Settings:
     dominance: tuple[int, float] | None = None
     p_percent: float | None = None
     unrepaired: Unrepaired = "keep"
+    scale: Scale = "standard"
+    trim: float = 0.2
 
     def __post_init__(self) -> None:
         for name, kind in (
             ("missing", Missing), ("small_strata", SmallStrata), ("aggregate", Aggregate),
-            ("precision", Precision), ("unrepaired", Unrepaired),
+            ("precision", Precision), ("unrepaired", Unrepaired), ("scale", Scale),
         ):  # fmt: skip
             one_of(name, getattr(self, name), get_args(kind))
         if self.engine is not None:
@@ -128,6 +131,17 @@ class Settings:
             self._set(name, true_or_false(name, getattr(self, name)))
         if self.shuffle and not self.seed:  # whoever knows the seed can undo the shuffle
             self._set("seed", 1 + secrets.randbelow(LARGEST))
+        if not self.standardize and self.scale != "standard":
+            raise InputError(
+                option("standardize", False), " cannot be combined with ",
+                option("scale", self.scale), ": choose one",
+            )  # fmt: skip
+        self._set("trim", number("trim", self.trim, 0, 0.49))
+        if self.trim != type(self).trim and self.aggregate != "trimmed":
+            raise InputError(
+                option("trim", self.trim), " is for trimmed means: add ",
+                option("aggregate", "trimmed"),
+            )  # fmt: skip
         self._set("device", check_device(self.device))
         self._set("decimals", check_decimals(self.decimals))
         if is_cupy_array(self.variable_weights):

@@ -21,7 +21,7 @@ from .methods import check_names
 from .methods.common import take_records
 from .pipeline.grouping import check_method
 from .pipeline.problem import check_weights
-from .settings import DEFAULT, Weights
+from .settings import DEFAULT, Scale, Weights
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -45,6 +45,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         A name in `microagg_gpu.METHODS`, other than "individual".
     standardize : bool
         Bring each variable to mean 0 and standard deviation 1 for the distances.
+    scale : {"standard", "robust", "log"}
+        As in `microagg_gpu.microaggregate`.
     variable_weights : sequence or dict, optional
         Weight of each variable in all sums of squares, in the order of the columns or by name.
     device : {"auto", "cpu", "cuda", "cuda:1", ...}
@@ -78,6 +80,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         method: str = DEFAULT.method,
         *,
         standardize: bool = DEFAULT.standardize,
+        scale: Scale = DEFAULT.scale,
         variable_weights: Weights | None = DEFAULT.variable_weights,
         device: str | None = DEFAULT.device,
         seed: int = DEFAULT.seed,
@@ -86,6 +89,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.k = k
         self.method = method
         self.standardize = standardize
+        self.scale = scale
         self.variable_weights = variable_weights
         self.device = device
         self.seed = seed
@@ -123,6 +127,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.k,
             self.method,
             standardize=standardize,
+            scale=self.scale,
             variable_weights=weights,
             device=self.device,
             seed=self.seed,

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("empty_directory")
 
 OTHER = {
     "k": 7, "method": "vmdav", "standardize": False, "device": "cpu", "seed": 11,
-    "missing": "pattern", "small_strata": "suppress", "aggregate": "median",
+    "missing": "pattern", "small_strata": "suppress", "aggregate": "trimmed", "trim": 0.1,
     "keep_integers": True, "decimals": 2, "average_weight": True,
     "refine": 1.5, "refine_steps": 3, "shuffle": True, "precision": "single", "engine": "generic",
 }  # fmt: skip
@@ -76,7 +76,9 @@ def test_signatures_have_the_defaults():
                     assert parameter.default is getattr(group, name), (function, name)
 
 
-@pytest.mark.parametrize("name", ["Missing", "SmallStrata", "Aggregate", "Unrepaired"])
+@pytest.mark.parametrize(
+    "name", ["Missing", "SmallStrata", "Aggregate", "Unrepaired", "Scale"]
+)
 def test_choices_are_those_of_the_types(name):
     """In the help of the command and in the errors of both."""
     choices = get_args(getattr(settings, name))

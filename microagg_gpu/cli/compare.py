@@ -62,6 +62,8 @@ def compare_methods(
     aggregate: options.Aggregate = DEFAULT.aggregate,
     published_decimals: options.PublishedDecimals = FORMAT.published_decimals,
     keep_integers: options.KeepIntegers = DEFAULT.keep_integers,
+    trim: options.Trim = DEFAULT.trim,
+    scale: options.Scale = DEFAULT.scale,
     no_standardize: options.NoStandardize = not DEFAULT.standardize,
     device: options.Device = DEFAULT.device or "auto",
     seed: options.Seed = DEFAULT.seed,
@@ -101,6 +103,7 @@ def compare_methods(
             rounded = rounding(published_decimals, keep_integers, decimals_of(file, table, roles))
         choices: dict[str, Any] = {
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
+            "scale": scale, "trim": trim,
         }  # fmt: skip
         with phase("comparing") as tell:
             rows = compare(

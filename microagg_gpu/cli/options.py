@@ -159,6 +159,21 @@ NoStandardize = Annotated[
         help="Keep the units of the columns. By default each is scaled to standard deviation 1.",
     ),
 ]
+Scale = Annotated[
+    str,
+    typer.Option(
+        metavar=_choices(settings.Scale),
+        help="Scale of the columns in distances and loss: standard deviations of all records or "
+        "of each stratum; median and MAD; logarithms.",
+    ),
+]
+Trim = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        help="With --aggregate trimmed: the share of a group that is left out at each end.",
+    ),
+]
 Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cuda:1, ...")]
 Seed = Annotated[int, typer.Option(help="Seed of methods that draw random numbers.")]
 Refine = Annotated[
@@ -255,8 +270,8 @@ PANELS: dict[str, tuple[Any, ...]] = {
         K, Columns, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,
     ),
     "How": (
-        Method, MethodOption, Aggregate, PublishedDecimals, KeepIntegers, VariableWeights,
-        NoStandardize, Refine, RefineSteps, Bound, Seed, Shuffle,
+        Method, MethodOption, Aggregate, Trim, PublishedDecimals, KeepIntegers, VariableWeights,
+        Scale, NoStandardize, Refine, RefineSteps, Bound, Seed, Shuffle,
         Dominance, PPercent, Unrepaired,
         Strict,
     ),

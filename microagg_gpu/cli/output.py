@@ -42,11 +42,13 @@ def show_result(outcome: Outcome) -> None:
         "merged": listed(result.merged),
         "groups": f"{len(sizes):,} groups of {each} records",
         "loss": f"{result.loss:.4f} %",
+        "weighted": _weighted(result.weighted_loss),
         "refined": "" if result.refined is None else str(result.refined),
         "found by": result.found_by,
         "lower bound": certified(outcome.bound),
         "time": f"{result.seconds:.2f} s on {result.device}",
         "protected": listed(result.names),
+        "scale": _scale(result),
         "order": "shuffled" if result.provenance.settings.shuffle else "",
         "rounded": _rounded(result),
         "unchanged": listed(outcome.others),
@@ -91,6 +93,16 @@ def _warnings(telling: Mapping[str, str]) -> str:
     ]
     more = [f"and {len(lines) - 5} more such columns"] if len(lines) > 5 else []
     return "\n".join(lines[:5] + more)
+
+
+def _scale(result: Result) -> str:
+    return (
+        "" if result.provenance.settings.scale == "standard" else result.provenance.standardized()
+    )
+
+
+def _weighted(loss: float | None) -> str:
+    return "" if loss is None else f"{loss:.4f} % is lost with sampling weights"
 
 
 def _rounded(result: Result) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from .. import InputError
 from ..pipeline.grouping import check_method
-from ..settings import CLUSTER, DEFAULT, FORMAT, ClusterSettings, Format, Settings
+from ..settings import CLUSTER, DEFAULT, FORMAT, ClusterSettings, Format, Settings, changed
 from ..tasks.columns import rounding
 from ..tasks.protect import Job, NothingWritten, protect_file
 from . import options
@@ -76,7 +76,9 @@ def protect(
     missing: options.Missing = DEFAULT.missing,
     small_strata: options.SmallStrata = DEFAULT.small_strata,
     aggregate: options.Aggregate = DEFAULT.aggregate,
+    trim: options.Trim = DEFAULT.trim,
     option: options.MethodOption = None,
+    scale: options.Scale = DEFAULT.scale,
     no_standardize: options.NoStandardize = not DEFAULT.standardize,
     device: options.Device = DEFAULT.device or "auto",
     seed: options.Seed = DEFAULT.seed,
@@ -122,13 +124,14 @@ def protect(
         choices: dict[str, Any] = {
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
             "unrepaired": unrepaired,
+            "scale": scale,
         }  # fmt: skip
         settings = Settings(
             k, method, method_options(method, option or []), not no_standardize,
             variable_weights(weights, column_weights), device, seed=seed,
             average_weight=average_weight, refine=refine, refine_steps=refine_steps,
             dominance=dominance(rule), p_percent=p_percent,
-            shuffle=shuffle, **choices,
+            shuffle=shuffle, trim=trim, **choices,
             **rounding(published_decimals, keep_integers, {}),
         )  # fmt: skip
         cluster = ClusterSettings(block, repair)
@@ -143,6 +146,7 @@ def protect(
                     "--encoding": encoding, "--report-strata": report_strata or None,
                     "--note": note, "--shuffle": shuffle,
                     "--dominance": rule, "--p-percent": p_percent,
+                    **{f"--{n}": n in changed(settings) for n in ("scale", "trim")},
                 }
             )  # fmt: skip
             given = {"decimals": "input"} if published_decimals == "input" else {}

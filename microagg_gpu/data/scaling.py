@@ -32,20 +32,41 @@ class Scaling(NamedTuple):
         Variables with one value only, which become 0.
     factor : float array of shape (d,)
         What the standardized variable is multiplied by.
+    unit : float array of shape (d,)
+        Of a variable that counts by its logarithm, sign(x) log(1 + |x| / unit); 0 for others.
+    fallback : bool array of shape (d,)
+        Variables whose MAD is 0, so that their spread is the standard deviation.
     """
 
     centre: np.ndarray
     spread: np.ndarray
     constant: np.ndarray
     factor: np.ndarray
+    unit: np.ndarray
+    fallback: np.ndarray
 
     @property
     def scale(self) -> np.ndarray:
         """What differences of each variable are multiplied by."""
         return np.where(self.constant, 0.0, 1 / self.spread) * self.factor
 
+    def measured(self, values: Any) -> Any:
+        """Values of which differences count: those given, or their logarithms.
+
+        Logarithms are taken on the host: libraries round them in different ways.
+        """
+        if not self.unit.any():
+            return values
+        host = to_numpy(values)
+        unit = np.where(self.unit > 0, self.unit, 1.0)
+        with np.errstate(over="ignore"):
+            logarithms = np.copysign(np.log1p(np.abs(host) / unit), host)
+        new = np.where(self.unit > 0, logarithms, host)
+        return array_namespace(values).asarray(new, device=device(values))
+
     def apply(self, values: Any) -> Any:
         """Records, a row each, on the scale; missing values (NaN) stay missing."""
+        values = self.measured(values)
         if not (self.centre.any() or self.constant.any()) and (self.scale == 1.0).all():
             return values
         xp = array_namespace(values)
@@ -74,7 +95,8 @@ def standardize(values: Any, names: Sequence[str], engine: Engine) -> Any:
 
 def unscaled(d: int) -> Scaling:
     """The scaling of variables that keep their units."""
-    return Scaling(np.zeros(d), np.ones(d), np.zeros(d, dtype=bool), np.ones(d))
+    no = np.zeros(d, dtype=bool)
+    return Scaling(np.zeros(d), np.ones(d), no, np.ones(d), np.zeros(d), no.copy())
 
 
 def standard_scaling(values: Any, names: Sequence[str], engine: Engine) -> Scaling:
@@ -108,6 +130,73 @@ def standard_scaling(values: Any, names: Sequence[str], engine: Engine) -> Scali
     high = xp.where(missing, -xp.inf, columns) if some else columns
     constant = to_numpy(xp.max(high, axis=1) <= xp.min(low, axis=1))
     return scaling_from_sums(centre, squares, count, constant, names)
+
+
+NORMAL_MAD = 0.6744897501960817
+"""The MAD of a normal variable with standard deviation 1: the upper quartile."""
+
+
+def robust_scaling(values: Any, names: Sequence[str], engine: Engine) -> Scaling:
+    """The scaling by median and MAD, the median distance from it, divided by that of a normal one.
+
+    Outliers do not change it. If more than half of the values are equal, MAD is 0: such a variable
+    is measured by its standard deviation, as `fallback` says.
+
+    Parameters
+    ----------
+    values, names, engine
+        As for `standard_scaling`.
+    """
+    standard = standard_scaling(values, names, engine)
+    host, d = to_numpy(values), len(names)
+    centre, spread, fallback = standard.centre.copy(), standard.spread.copy(), np.zeros(d, bool)
+    for j in np.flatnonzero(~standard.constant):
+        known = host[~np.isnan(host[:, j]), j]
+        centre[j] = np.median(known)
+        far = np.abs(known - centre[j])
+        mad = np.median(far) / NORMAL_MAD
+        fallback[j] = not far.max() < mad * LARGEST_SQUARED
+        spread[j] = spread[j] if fallback[j] else mad
+    return standard._replace(centre=centre, spread=spread, fallback=fallback)
+
+
+def log_scaling(values: Any, names: Sequence[str], engine: Engine) -> Scaling:
+    """The standard scaling of sign(x) log(1 + |x| / u), u the median of |x| where x is not 0.
+
+    It is near x / u for small values and the logarithm for large ones. Zeros stay 0, negative
+    values mirror positive ones, and the unit of the data makes no difference.
+
+    Parameters
+    ----------
+    values, names, engine
+        As for `standard_scaling`.
+    """
+    host = np.abs(to_numpy(values))
+    sizes = [column[column > 0] for column in host.T]  # without NaN
+    unit = np.array([np.median(some) if len(some) else 1.0 for some in sizes])
+    logarithms = unscaled(len(names))._replace(unit=unit).measured(values)
+    return standard_scaling(logarithms, names, engine)._replace(unit=unit)
+
+
+class WithinStrata(NamedTuple):
+    """A scaling for each stratum.
+
+    Attributes
+    ----------
+    rows : list of int array
+        The records of each stratum.
+    scalings : list of Scaling
+    """
+
+    rows: list[np.ndarray]
+    scalings: list[Scaling]
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """All records, each on the scale of its stratum."""
+        new = np.empty_like(values)
+        for rows, scaling in zip(self.rows, self.scalings, strict=True):
+            new[rows] = scaling.apply(values[rows])
+        return new
 
 
 def refuse_large(values: Any) -> None:
@@ -146,7 +235,9 @@ def scaling_from_sums(
             "to standardize: rescale it"
         )
     spread = np.where(constant, 1.0, spread)
-    return Scaling(np.where(constant, 0.0, centre), spread, constant, np.ones(len(spread)))
+    return unscaled(len(spread))._replace(
+        centre=np.where(constant, 0.0, centre), spread=spread, constant=constant
+    )
 
 
 # Sums that can be merged: an exact sum is an integer in units of the least float64.

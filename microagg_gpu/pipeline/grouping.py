@@ -17,10 +17,32 @@ from ..methods.mixed import mixed_mdav
 from ..settings import Settings
 from .problem import Problem
 
+_PROJECTION = option("method", "projection")
+_ROBUST = (option("method", "mdav"), " with ", option("scale", "robust"))
+SDCMICRO = {
+    "pca": (_PROJECTION, ", on the first principal component"),
+    "pppca": (_PROJECTION, ", on the first principal component, which is not a robust one"),
+    "mcdpca": (_PROJECTION, ", on the first principal component, which is not a robust one"),
+    "onedims": (option("method", "individual"), ", each variable by itself"),
+    "single": (_PROJECTION, " with its options projection=pv and variable=NAME"),
+    "simple": (option("method", "mdav"), "; records are never grouped in the order of the file"),
+    "clustpca": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
+    "clustpppca": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
+    "clustmcdpca": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
+    "influence": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
+    "rmd": (*_ROBUST, ", which is robust in each variable by itself"),
+}
+"""Methods of sdcMicro's microaggregation by other names, and what is nearest to them here."""
+
 
 def check_method(method: Any) -> str:
     """Return the name of a method that exists."""
     if not isinstance(method, str) or method not in METHODS:
+        if isinstance(method, str) and method.strip().lower() in SDCMICRO:
+            raise InputError(
+                f"method {shown(method)} is a name of sdcMicro: here it is ",
+                *SDCMICRO[method.strip().lower()],
+            )
         near = suggestion(method, METHODS)
         raise InputError(
             f"method {shown(method)} is unknown: choose one of {', '.join(METHODS)}"

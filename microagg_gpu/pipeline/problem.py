@@ -12,14 +12,22 @@ from array_api_compat import is_cupy_array
 
 from ..checks import as_floats
 from ..data.columns import NOMINAL, NUMBER, ORDINAL, Table
-from ..data.scaling import Scaling, refuse_large, standard_scaling, unscaled
+from ..data.scaling import (
+    Scaling,
+    WithinStrata,
+    log_scaling,
+    refuse_large,
+    robust_scaling,
+    standard_scaling,
+    unscaled,
+)
 from ..data.strata import Cells, divide, merge
 from ..engines import Work, check_engine, choose, on_device, set_compiled
 from ..errors import InputError, option, shown, too_few_records
 from ..kernels import Engine, array_namespace, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
 from ..methods.registry import METHODS, work_of
-from ..settings import Settings, Weights
+from ..settings import Scale, Settings, Weights
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Problem:
         What differences of each variable are multiplied by in distances and loss.
     engine_name : {"generic", "cpu", "cuda"}
         The engine chosen for the points. (A module cannot be copied or pickled; its name can.)
+    within : WithinStrata, optional
+        A scaling for each stratum, which comes before `scaling`.
     """
 
     table: Table
@@ -49,6 +59,7 @@ class Problem:
     scaling: Scaling
     scale: np.ndarray
     engine_name: str
+    within: WithinStrata | None = None
 
     @property
     def engine(self) -> Engine:
@@ -87,6 +98,16 @@ class Problem:
         every = len(self.cells.kept) == self.table.values.shape[0]
         return self.table.on_host if every else self.table.on_host[self.cells.kept]
 
+    def measured(self, values: np.ndarray) -> np.ndarray:
+        """Values of the records of which differences times `scale` are distances.
+
+        Those given, their logarithms, or in standard deviations of their stratum.
+        """
+        return self.scaling.measured(self._of_stratum(values))
+
+    def _of_stratum(self, values: np.ndarray) -> np.ndarray:
+        return values if self.within is None else self.within.apply(values)
+
     @cached_property
     def filled(self) -> np.ndarray:
         """The points on the host, with the mean where a value is missing.
@@ -95,7 +116,8 @@ class Problem:
         made again of the values, which are on the host once: the bits are the same.
         """
         if is_cupy_array(self.points):
-            points = self.scaling.apply(self.values).astype(self.points.dtype)
+            points = self.scaling.apply(self._of_stratum(self.values))
+            points = points.astype(self.points.dtype)
         else:
             points = to_numpy(self.points)
         points = points.astype(np.float64, copy=False)
@@ -114,6 +136,12 @@ def prepare(table: Table, settings: Settings) -> Problem:
     every = len(cells.kept) == table.values.shape[0]
     records = table.values if every else take_records(table.values, cells.kept)
     work = _work(table, cells, settings)
+    within = None
+    if settings.scale == "strata":
+        within = _within_strata(table, cells, settings)
+        xp = array_namespace(records)
+        new = within.apply(to_numpy(records))
+        records = xp.asarray(new, device=device_of(records))
     placed, engine = _placed(records, settings.device or "auto", settings, work)
     if settings.precision == "single" and engine_name(engine) == "cpu":
         raise InputError(
@@ -122,7 +150,7 @@ def prepare(table: Table, settings: Settings) -> Problem:
         )
     with on_device(placed):
         weights = check_weights(settings.variable_weights, table.names)
-        scaling = table_scaling(placed, table, settings.standardize, weights, engine)
+        scaling = table_scaling(placed, table, settings, weights, engine)
         points = scaling.apply(placed)
         xp = array_namespace(points)
         if settings.precision == "single":
@@ -130,7 +158,7 @@ def prepare(table: Table, settings: Settings) -> Problem:
     if settings.small_strata == "merge" and cells.sizes.min() < k:
         cells = merge(cells, to_numpy(points), table.kinds, k)
     scale = np.where(table.kinds == NOMINAL, np.sqrt(weights), scaling.scale)
-    return Problem(table, k, cells, points, scaling, scale, engine_name(engine))
+    return Problem(table, k, cells, points, scaling, scale, engine_name(engine), within)
 
 
 def _placed(points: Any, device: str, settings: Settings, work: Work) -> tuple[Any, Engine]:
@@ -156,26 +184,17 @@ def fitting_k(k: int, n: int) -> int:
 
 
 def table_scaling(
-    values: Any, table: Table, standardize: bool, weights: np.ndarray, engine: Engine
+    values: Any, table: Table, settings: Settings, weights: np.ndarray, engine: Engine
 ) -> Scaling:
     """The scaling of a table's variables.
 
-    Numbers are standardized; an ordinal variable's ranks are divided by the number of its
-    categories (Domingo-Ferrer and Torra 2005), so that differences are below 1; of nominal ones
-    only equality counts, so their numbers are left as they are.
+    Numbers are standardized, unless they were within strata; an ordinal variable's ranks are
+    divided by the number of its categories (Domingo-Ferrer and Torra 2005), so that differences
+    are below 1; of nominal ones only equality counts, so their numbers are left as they are.
     """
     scaling = unscaled(len(table.names))
-    numbers = np.flatnonzero(table.kinds == NUMBER)
-    if standardize and len(numbers):
-        xp = array_namespace(values)
-        where = xp.asarray(numbers, device=device_of(values))
-        found = standard_scaling(
-            values if len(numbers) == len(table.names) else xp.take(values, where, axis=1),
-            [table.names[j] for j in numbers],
-            engine,
-        )
-        for all_of, some_of in zip(scaling, found, strict=True):
-            all_of[numbers] = some_of
+    if settings.standardize and settings.scale != "strata":
+        scaling = _of_numbers(values, table, settings.scale, engine)
     else:
         refuse_large(values)
     scaling.factor[:] = np.sqrt(weights)
@@ -183,6 +202,44 @@ def table_scaling(
         scaling.factor[j] /= max(1, len(known)) if table.kinds[j] == ORDINAL else 1
     scaling.factor[table.kinds == NOMINAL] = 1.0
     return scaling
+
+
+def _of_numbers(values: Any, table: Table, scale: Scale, engine: Engine) -> Scaling:
+    """The scaling of a table's numbers; other variables stay as they are."""
+    scaling = unscaled(len(table.names))
+    numbers = np.flatnonzero(table.kinds == NUMBER)
+    if not len(numbers):
+        refuse_large(values)
+        return scaling
+    find = {"robust": robust_scaling, "log": log_scaling}.get(scale, standard_scaling)
+    xp = array_namespace(values)
+    where = xp.asarray(numbers, device=device_of(values))
+    found = find(
+        values if len(numbers) == len(table.names) else xp.take(values, where, axis=1),
+        [table.names[j] for j in numbers],
+        engine,
+    )
+    for all_of, some_of in zip(scaling, found, strict=True):
+        all_of[numbers] = some_of
+    return scaling
+
+
+def _within_strata(table: Table, cells: Cells, settings: Settings) -> WithinStrata:
+    """The scaling of each stratum, by the moments of its own records."""
+    if table.strata is None:
+        raise InputError(
+            option("scale", "strata"), " needs strata: name their columns with ", option("by")
+        )
+    if settings.small_strata == "merge":
+        raise InputError(
+            option("scale", "strata"), " cannot be combined with ",
+            option("small_strata", "merge"), ": records of two strata have no common scale",
+        )  # fmt: skip
+    strata = table.strata[cells.kept]
+    order = np.argsort(strata, kind="stable")
+    rows = np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
+    values, engine = table.on_host[cells.kept], engine_named("generic")
+    return WithinStrata(rows, [_of_numbers(values[r], table, "standard", engine) for r in rows])
 
 
 def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:

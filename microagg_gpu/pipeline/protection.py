@@ -12,11 +12,12 @@ from ..kernels.protocol import Progress, Watch
 from ..settings import Settings
 from .contributors import obey, rule_of, with_unrepaired
 from .grouping import group
+from .losses import loss_of, weighted_loss
 from .order import renumbered, shuffled
 from .partition import prove
 from .problem import Problem
 from .provenance import Provenance, Refinement
-from .publishing import Published, loss_of, publish
+from .publishing import Published, publish
 from .refinement import improve
 from .result import Result
 
@@ -84,12 +85,14 @@ def protect(
         suppressed=cells.suppressed,
         merged=cells.merged,
         dominance=repair,
+        no_mad=np.array(table.names)[problem.scaling.fallback].tolist(),
     )
     return Result(
         labels=every,
         protected=_rebuilt(problem, published, settings, order if settings.shuffle else None),
         order=cells.kept[order],
         loss=loss,
+        weighted_loss=weighted_loss(problem, published),
         sse=sse,
         sst=sst,
         sizes=sizes[0] if labels.ndim == 1 else list(sizes),

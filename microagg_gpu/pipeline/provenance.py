@@ -104,6 +104,8 @@ class Provenance:
         Strata that were merged, as 'a + b'.
     dominance : Repair, optional
         What a rule on contributors found and changed.
+    no_mad : list of str
+        Variables with a MAD of 0, which were scaled by their standard deviation.
     files : FilesUsed, optional
         Of a run of the command.
     """
@@ -120,6 +122,7 @@ class Provenance:
     suppressed: int = 0
     merged: list[str] = field(default_factory=list)
     dominance: Repair | None = None
+    no_mad: list[str] = field(default_factory=list)
     files: FilesUsed | None = None
 
     @property
@@ -187,12 +190,15 @@ class Provenance:
             if settings.variable_weights is None
             else _weights(settings.variable_weights),
             "Published": ", ".join(
-                [settings.aggregate]
+                [
+                    settings.aggregate
+                    + f" ({settings.trim:g} at each end)" * ("trim" in changed(settings))
+                ]
                 + ["whole numbers kept"] * settings.keep_integers
                 + ["rounded"] * (settings.decimals is not None)
                 + ["weights averaged in each group"] * settings.average_weight
             ),
-            "Standardized": "yes" if settings.standardize else "no",
+            "Standardized": self.standardized(),
             "Order of records": "shuffled" if settings.shuffle else "as in the data",
             "Columns left out": "" if files is None else ", ".join(files.drop),
             "Left out": self.left_out,
@@ -204,6 +210,18 @@ class Provenance:
             "Python": self.python(),
         }
         return {name: text for name, text in rows.items() if text}
+
+    def standardized(self) -> str:
+        """How variables were brought to one scale, in a phrase."""
+        if not self.settings.standardize:
+            return "no"
+        fallback = f"; {', '.join(self.no_mad)} by the standard deviation, since the MAD is 0"
+        return {
+            "standard": "yes",
+            "strata": "within each stratum",
+            "robust": "by median and MAD" + fallback * bool(self.no_mad),
+            "log": "logarithms, sign(x) log(1 + |x| / median of |x|)",
+        }[self.settings.scale]
 
 
 _SCRIPT = """\
@@ -252,8 +270,8 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
     if "dominance" in given:
         parts += ["--dominance", "{},{:g}".format(*given["dominance"])]
     for name in (
-        "missing", "small_strata", "aggregate", "device", "seed", "refine", "refine_steps",
-        "p_percent", "unrepaired",
+        "missing", "small_strata", "aggregate", "trim", "scale", "device", "seed", "refine",
+        "refine_steps", "p_percent", "unrepaired",
     ):  # fmt: skip
         if name in given:
             value = given[name]

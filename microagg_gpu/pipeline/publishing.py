@@ -8,8 +8,7 @@ import numpy as np
 
 from ..data.columns import NOMINAL, NUMBER
 from ..errors import InputError, option
-from ..measures.loss import loss_and_sums
-from ..settings import Decimals, Settings
+from ..settings import DEFAULT, Decimals, Settings
 from .partition import Partition
 from .problem import Problem
 
@@ -20,6 +19,7 @@ def aggregate(
     how: str = "mean",
     kinds: np.ndarray | None = None,
     sampling: np.ndarray | None = None,
+    trim: float = DEFAULT.trim,
 ) -> np.ndarray:
     """Replace each record by what is published for its group.
 
@@ -29,8 +29,8 @@ def aggregate(
         Numbers, and categories by their numbers. Where a value is missing (NaN), it is so in the
         whole group.
     how : {"mean", "median", "trimmed"}
-        For numbers. "trimmed" is the mean without the lowest and the highest fifth of the group,
-        at least one value each in groups of three or more.
+        For numbers. "trimmed" is the mean without the lowest and the highest values of the
+        group, a share of ``trim`` each and at least one in groups of three or more.
     kinds : int array of shape (p,), optional
         An ordinal variable gets the median category (of two the lower), a nominal one the most
         frequent (of several the first).
@@ -40,7 +40,7 @@ def aggregate(
     """
     if how == "mean" and sampling is None and (kinds is None or not kinds.any()):
         return partition.protect(values)
-    groups = _Groups(partition, sampling)
+    groups = _Groups(partition, sampling, trim)
     kinds = np.zeros(values.shape[1], dtype=np.int64) if kinds is None else kinds
     columns = []
     for column, kind in zip(values.T, kinds, strict=True):
@@ -61,6 +61,7 @@ def aggregate_integers(
     integers: np.ndarray,
     how: str = "mean",
     sampling: np.ndarray | None = None,
+    trim: float = DEFAULT.trim,
 ) -> np.ndarray:
     """Replace each integer by what is published for its group, rounded half to even.
 
@@ -71,21 +72,22 @@ def aggregate_integers(
     Parameters
     ----------
     integers : int64 or uint64 array of shape (n,)
-    how, sampling
+    how, sampling, trim
         As in `aggregate`.
     """
-    groups = _Groups(partition, sampling)
+    groups = _Groups(partition, sampling, trim)
     return groups.integers(integers, how)[partition.labels]
 
 
 class _Groups:
     """The groups of a partition, with the weights of their records."""
 
-    def __init__(self, partition: Partition, sampling: np.ndarray | None) -> None:
+    def __init__(self, partition: Partition, sampling: np.ndarray | None, trim: float) -> None:
         self.labels, self.sizes = partition.labels, partition.sizes
         self.starts = np.cumsum(self.sizes) - self.sizes
         self.weighted = sampling is not None
         self.weights = np.ones(len(self.labels)) if sampling is None else sampling
+        self.trim = trim
 
     def _ranked(self, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values and weights group by group, from the lowest to the highest."""
@@ -109,8 +111,9 @@ class _Groups:
         return self._within(values, self._sums(weights * values) / self._sums(weights))
 
     def _inner(self) -> np.ndarray:
-        """Which of the ranked records are not in the lowest or highest fifth of their group."""
-        ends = np.where(self.sizes >= 3, np.maximum(1, self.sizes // 5), 0)
+        """Which of the ranked records are not trimmed: not the lowest or highest of their group."""
+        ends = np.floor(self.trim * self.sizes + 1e-9).astype(np.int64)  # 0.29 * 100 is below 29
+        ends = np.clip(ends, np.minimum(1, (self.sizes - 1) // 2), (self.sizes - 1) // 2)
         place = np.arange(len(self.labels)) - np.repeat(self.starts, self.sizes)
         low, high = np.repeat(ends, self.sizes), np.repeat(self.sizes - ends, self.sizes)
         return (place >= low) & (place < high)
@@ -236,11 +239,11 @@ class Published:
 def publish(problem: Problem, parts: list[Partition], settings: Settings) -> Published:
     """Aggregate each group, round what is to be rounded, and average the weights."""
     kinds, names = problem.table.kinds, problem.table.names
-    plain = _aggregated(problem, parts, settings.aggregate)
+    plain = _aggregated(problem, parts, settings)
     values, exact = plain, dict[int, np.ndarray]()
     decimals = decimals_of(settings.decimals, names)
     if settings.keep_integers:
-        values, exact = _with_integers(problem, parts, plain.copy(), settings.aggregate)
+        values, exact = _with_integers(problem, parts, plain.copy(), settings)
         decimals = {j: d for j, d in decimals.items() if not problem.table.whole[j]}
         decimals |= dict.fromkeys(np.flatnonzero(problem.table.whole & (kinds == NUMBER)), 0)
     elif decimals:
@@ -314,20 +317,21 @@ def _average_weights(
     return new, [_rounding(str(column), places, weights, new, None)]
 
 
-def _aggregated(problem: Problem, parts: list[Partition], how: str) -> np.ndarray:
+def _aggregated(problem: Problem, parts: list[Partition], settings: Settings) -> np.ndarray:
     kinds, values = problem.table.kinds, problem.values
+    how, sampling, trim = settings.aggregate, problem.sampling, settings.trim
     if len(parts) == 1:
-        return aggregate(parts[0], values, how, kinds, problem.sampling)
+        return aggregate(parts[0], values, how, kinds, sampling, trim)
     return np.hstack(
         [
-            aggregate(part, values[:, [j]], how, kinds[[j]], problem.sampling)
+            aggregate(part, values[:, [j]], how, kinds[[j]], sampling, trim)
             for j, part in enumerate(parts)
         ]
     )
 
 
 def _with_integers(
-    problem: Problem, parts: list[Partition], result: np.ndarray, how: str
+    problem: Problem, parts: list[Partition], result: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """What is published, with integers in columns of integers."""
     kinds, values = problem.table.kinds, problem.values
@@ -343,40 +347,10 @@ def _with_integers(
             )
         else:
             integers = np.where(known, values[:, j], 0).astype(np.int64)
-        new = aggregate_integers(parts[j % len(parts)], integers, how, problem.sampling)
+        new = aggregate_integers(
+            parts[j % len(parts)], integers, settings.aggregate, problem.sampling, settings.trim
+        )
         result[known, j] = new[known]
         if j in problem.table.exact:
             exact[j] = new
     return result, exact
-
-
-def loss_of(
-    problem: Problem, labels: np.ndarray, published: Published, settings: Settings
-) -> tuple[float, float, float]:
-    """Information loss in percent, SSE and SST, on the scaled variables.
-
-    Parameters
-    ----------
-    labels : int array of shape (m,) or (m, p)
-    published : Published
-        If it is the plain means, SSE is that of the groups; otherwise the sum of squared
-        differences between records and what is published.
-    """
-    means = settings.aggregate == "mean" and problem.sampling is None and not published.rounding
-    if means and not problem.table.mixed:
-        return loss_and_sums(problem.filled, labels)
-    absent = np.isnan(problem.values)
-    sse = sst = 0.0
-    for j, kind in enumerate(problem.table.kinds):
-        known = ~absent[:, j]
-        before, after = problem.values[known, j], published.values[known, j]
-        if not len(before):
-            continue
-        alone = Partition(np.zeros(len(before), dtype=np.int64), 1)
-        centre = aggregate(alone, before[:, np.newaxis], kinds=np.array([kind]))[:, 0]
-        for_all, for_groups = before - centre, before - after
-        if kind == NOMINAL:
-            for_all, for_groups = for_all != 0, for_groups != 0
-        sse += float(np.square(problem.scale[j] * for_groups).sum())
-        sst += float(np.square(problem.scale[j] * for_all).sum())
-    return 100 * sse / sst if sst > 0 else 0.0, sse, sst

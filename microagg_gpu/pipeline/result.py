@@ -60,6 +60,9 @@ class Result:
         Which record of the data each published one is: ``labels[order]`` are their groups.
     loss : float
         Information loss 100 * SSE / SST on the standardized (and weighted) variables.
+    weighted_loss : float or None
+        The same with squares weighted by the sampling weights, if there are any. Centroids are
+        weighted means then: this loss is at most 100, the other can be more.
     sse, sst : float
         Within-groups and total sum of squares.
     sizes : int64 array
@@ -75,6 +78,7 @@ class Result:
     protected: Any
     order: np.ndarray
     loss: float
+    weighted_loss: float | None
     sse: float
     sst: float
     sizes: Any
@@ -211,8 +215,9 @@ class Result:
         """
         problem = self._problem
         used = problem.table.kinds != NOMINAL
+        before, after = (problem.measured(v) for v in (problem.values, self._published.values))
         return measures.record_linkage(
-            problem.values[:, used], self._published.values[:, used], problem.cells.seen,
+            before[:, used], after[:, used], problem.cells.seen,
             scale=problem.scale[used], progress=progress,
         )  # fmt: skip
 
@@ -303,6 +308,10 @@ class Result:
             dominance=None if self.dominance is None else self.dominance.as_dict(),
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
+            weighted_loss=self.weighted_loss,
+            measured=[
+                problem.measured(v)[:, numbers] for v in (problem.values, self._published.values)
+            ],
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,
             progress=progress,
         )

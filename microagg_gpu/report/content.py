@@ -30,7 +30,7 @@ from ..measures.groups import oversized
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.spread import standard_scale
 from ..measures.utility import as_pair, il1s, sums_of_squares
-from .variables import densities, figures_by_stratum, structure, variables
+from .variables import densities, figures_by_stratum, structure, variables, weighted_losses
 from .wording import summary
 
 SHOWN_CATEGORIES = 12
@@ -54,6 +54,8 @@ def describe(
     method: str | None = None,
     strata: ArrayLike | None = None,
     loss: float | None = None,
+    weighted_loss: float | None = None,
+    measured: Sequence[ArrayLike] | None = None,
     link: Linkage | None = None,
     verdict: Mapping[str, Any] | None = None,
     rounding: Sequence[Mapping[str, Any]] = (),
@@ -93,8 +95,11 @@ def describe(
         The method of this run, for the risk-utility map.
     strata : array_like of n texts, optional
         The name of each record's stratum; the content then has figures for each ("by_stratum").
-    loss, link : float, Linkage, optional
-        Loss and linkage of numeric and categorical variables together, if there are categories.
+    measured : pair of array_like, n x p, optional
+        Both files as their differences count in loss and distances, such as logarithms. The
+        default is the values themselves.
+    loss, weighted_loss, link : float, float, Linkage, optional
+        Losses and linkage of numeric and categorical variables together, if there are categories.
         The default is those of the numeric variables.
     verdict : dict, optional
         Whether k holds over all published columns, as `Verdict.as_dict` says it.
@@ -142,19 +147,29 @@ def describe(
     all_sizes = np.concatenate(sizes)
 
     unit = standard_scale(before) if scale is None else as_scale(scale, p)
-    sums = sums_of_squares(before, after, unit)
+    old, new = (before, after) if measured is None else as_pair(*_two(measured))
+    if old.shape != before.shape:
+        raise InputError(f"measured has shape {old.shape} for records of shape {before.shape}.")
+    sums = sums_of_squares(old, new, unit)
     sse, sst = float(sums.sse.sum()), float(sums.sst.sum())
     if p and link is None:
-        link = record_linkage(before, after, cells, scale=unit, progress=progress)
+        link = record_linkage(old, new, cells, scale=unit, progress=progress)
     if loss is None:
         loss = 100 * sse / sst if sst > 0 else 0.0
     weight = None if sampling_weight is None else _weight(sampling_weight, n)
     rows = variables(before, after, names, strata=seen, sums=sums, weight=weight)
+    if weight is not None:
+        lost = weighted_losses(old, new, unit, weight)
+        weighted_loss = (
+            lost.total if weighted_loss is None else number("weighted_loss", weighted_loss)
+        )
+        for row, share in zip(rows, lost.by_variable, strict=True):
+            row["weighted_loss"] = share
     by_stratum = None
     if strata is not None:
         by_stratum = figures_by_stratum(
             before, after, names, strata=_strata(strata, n), seen=seen, groups=groups, scale=unit,
-            weight=weight, linked=not categories,
+            measured=(old, new), weight=weight, linked=not categories,
         )  # fmt: skip
     content = {
         "verdict": None if verdict is None else mapping("verdict", verdict),
@@ -172,6 +187,7 @@ def describe(
         "missing": np.count_nonzero(np.isnan(before)),
         "weight": None if weight is None else weight.sum(),
         "loss": loss,
+        "weighted_loss": None if weight is None else weighted_loss,
         "sse": sse,
         "ssa": sums.ssa.sum(),
         "sst": sst,
@@ -215,6 +231,13 @@ def _checked(category: Any) -> dict[str, Any]:
     if not isinstance(category, Mapping) or set(category) != set(keys):
         raise InputError(f"categories hold {shown(category)}: give {', '.join(keys)} for each")
     return dict(category)
+
+
+def _two(measured: Any) -> list[Any]:
+    pair = as_list(measured)
+    if len(pair) != 2:
+        raise InputError(f"measured={shown(measured)} must be two matrices, before and after.")
+    return pair
 
 
 def _weight(given: ArrayLike, n: int) -> np.ndarray:

@@ -142,12 +142,14 @@ def _keys(content: dict[str, Any]) -> str:
     risk, k = content["risk"], content["k"]
     unit = "values" if content["individual"] else "records"
     size = f"the smallest has {content['smallest']:,} {unit}"
-    before = risk["before"]["linkage"]
+    before, weighted = risk["before"]["linkage"], content.get("weighted_loss")
     keys = [
         (
             "Information loss",
             percent(content["loss"]),
-            "of the variation (100\N{MIDDLE DOT}SSE/SST); lower is better",
+            "of the variation (100\N{MIDDLE DOT}SSE/SST)"
+            + (f"; {percent(weighted)} with sampling weights" if weighted is not None else "")
+            + "; lower is better",
         ),
         (
             "Groups",

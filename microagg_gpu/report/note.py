@@ -125,9 +125,11 @@ def _rounding(content: dict[str, Any]) -> str:
 
 
 def _changed(content: dict[str, Any]) -> str:
+    lost = content.get("weighted_loss")
     parts = [
-        f"<p>{percent(content['loss'])} of the variation of the protected variables is lost "
-        "(100\N{MIDDLE DOT}SSE/SST, with the variables scaled as for grouping).</p>"
+        f"<p>{percent(content['loss'] if lost is None else lost)} of the variation of the "
+        f"protected variables is lost (100\N{MIDDLE DOT}SSE/SST, with the variables scaled as for "
+        f"grouping{'' if lost is None else ', and records by their sampling weights'}).</p>"
     ]
     rows, weighted = _rows(content), _is_weighted(content)
     if rows:
@@ -177,7 +179,7 @@ def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
                 "name": row["name"],
                 "mean": (new[f"{kind}mean"] - old[f"{kind}mean"]) / spread if known else None,
                 "ratio": new[f"{kind}std"] / spread if known else None,
-                "loss": row["loss"] if known else None,
+                "loss": row.get(f"{kind}loss", row["loss"]) if known else None,
             }
         )
     return rows

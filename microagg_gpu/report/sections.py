@@ -51,12 +51,14 @@ def _call(name: str, text: str) -> str:
 def utility(content: dict[str, Any]) -> str:
     """The loss in total and by variable."""
     changes, explained = content["correlation_discrepancies"], content["percent_explained"] or {}
+    weighted = content.get("weighted_loss")
     numeric = " (numeric variables)" if content["categories"] else ""
     change = [
         abs(row["protected"] - row["original"]) for row in (content["weights"] or {}).values()
     ]
     rows = [
         ("Information loss", percent(content["loss"])),
+        *[("Information loss, with sampling weights", percent(weighted))] * (weighted is not None),
         (f"SSE, within groups{numeric}", number(content["sse"])),
         (f"SSA, between groups{numeric}", number(content["ssa"])),
         (f"SST, total{numeric}", number(content["sst"])),
@@ -70,7 +72,7 @@ def utility(content: dict[str, Any]) -> str:
         ("Variance explained by the first component, after", percent(explained.get("protected"))),
     ]
     if not content["variables"]:
-        rows = rows[:1]
+        rows = rows[: 1 + (weighted is not None)]
     lost = [
         (label, row["loss"])
         for label, row in zip(label_names(content), content["by_variable"], strict=True)

@@ -7,7 +7,7 @@ import numpy as np
 from ..measures.risk import interval_disclosure, range_inference, record_linkage
 from ..measures.spread import deviations, means, varies
 from ..measures.structure import first_component, mean_weight_change, weight_changes
-from ..measures.utility import Sums, correlations, il1s, sums_of_squares
+from ..measures.utility import ByVariable, Sums, correlations, il1s, sums_of_squares
 
 PERCENTS = (1, 5, 25, 50, 75, 95, 99)
 DRAWN = 12  # densities are shown for at most this many variables
@@ -72,6 +72,19 @@ def _means(data: np.ndarray, weight: np.ndarray | None) -> list[dict[str, Any]]:
     return rows
 
 
+def weighted_losses(
+    before: np.ndarray, after: np.ndarray, scale: np.ndarray, weight: np.ndarray
+) -> ByVariable:
+    """The loss with squares weighted by sampling weights, in total and of each variable."""
+    center = means(before, weight)
+    sse, sst = (
+        np.nansum(weight[:, np.newaxis] * (apart * scale) ** 2, axis=0)
+        for apart in (before - after, before - center)
+    )
+    each = np.divide(100 * sse, sst, out=np.full(len(sst), np.nan), where=sst > 0)
+    return ByVariable(float(100 * sse.sum() / sst.sum()) if sst.sum() > 0 else 0.0, each)
+
+
 def figures_by_stratum(
     before: np.ndarray,
     after: np.ndarray,
@@ -81,6 +94,7 @@ def figures_by_stratum(
     seen: np.ndarray,
     groups: np.ndarray,
     scale: np.ndarray,
+    measured: tuple[np.ndarray, np.ndarray],
     weight: np.ndarray | None,
     linked: bool,
 ) -> list[dict[str, Any]]:
@@ -90,14 +104,15 @@ def figures_by_stratum(
     """
     known, number = np.unique(strata, return_inverse=True)
     order = np.argsort(number, kind="stable")
-    total = float(sums_of_squares(before, after, scale).sse.sum())
+    total = float(sums_of_squares(*measured, scale).sse.sum())
     rows = []
     for name, records in zip(
         known, np.split(order, np.flatnonzero(np.diff(number[order])) + 1), strict=True
     ):
         old, new = before[records], after[records]
         own = None if weight is None else weight[records]
-        sums = sums_of_squares(old, new, scale)
+        pair = measured[0][records], measured[1][records]
+        sums = sums_of_squares(*pair, scale)
         sse, sst = float(sums.sse.sum()), float(sums.sst.sum())
         inside = groups[records] if groups.ndim == 1 else np.empty(0, dtype=np.int64)
         sizes = np.unique(inside[inside >= 0], return_counts=True)[1]
@@ -110,7 +125,7 @@ def figures_by_stratum(
                 "smallest": sizes.min() if len(sizes) else None,
                 "loss": 100 * sse / sst if sst > 0 else np.nan,
                 "share_of_loss": 100 * sse / total if total > 0 else 0.0,
-                "linkage": 100 * record_linkage(old, new, seen[records], scale=scale).share
+                "linkage": 100 * record_linkage(*pair, seen[records], scale=scale).share
                 if names and linked
                 else None,
                 "by_variable": [

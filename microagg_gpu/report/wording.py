@@ -171,6 +171,12 @@ def unchanged(content: dict[str, Any]) -> list[str]:
     return list((content.get("verdict") or {}).get("unchanged", ()))
 
 
+WEIGHTED_MORE = (
+    "; it can be above 100 %, since the means are weighted and records with a small weight may be "
+    "far from them"
+)
+
+
 def summary(content: dict[str, Any]) -> list[str]:
     """The measures of a content in a few sentences."""
     return [
@@ -203,14 +209,20 @@ def _groups(content: dict[str, Any]) -> list[str]:
 
 
 def _loss(content: dict[str, Any]) -> str:
-    text = f"{percent(content['loss'])} of the variation is lost"
-    rows = [row for row in content["by_variable"] if row["loss"] is not None]
-    if len(rows) < 2 or len({percent(row["loss"]) for row in rows}) == 1:
+    text, key = f"{percent(content['loss'])} of the variation is lost", "loss"
+    if content.get("weighted_loss") is not None:
+        key = "weighted_loss"
+        text = (
+            f"{percent(content[key])} of the variation is lost with sampling weights "
+            f"({percent(content['loss'])} without{WEIGHTED_MORE * (content['loss'] > 100)})"
+        )
+    rows = [row for row in content["by_variable"] if row.get(key) is not None]
+    if len(rows) < 2 or len({percent(row[key]) for row in rows}) == 1:
         return text + "."
-    least, most = min(rows, key=lambda r: r["loss"]), max(rows, key=lambda r: r["loss"])
+    least, most = min(rows, key=lambda r: r[key]), max(rows, key=lambda r: r[key])
     return (
-        f"{text}: most for {most['name']} ({percent(most['loss'])}), least for {least['name']} "
-        f"({percent(least['loss'])})."
+        f"{text}: most for {most['name']} ({percent(most[key])}), least for {least['name']} "
+        f"({percent(least[key])})."
     )
 
 

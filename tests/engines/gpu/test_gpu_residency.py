@@ -10,9 +10,10 @@ from helpers.strategies import make_table
 from microagg_gpu import METHODS, microaggregate
 from microagg_gpu.data.table import read
 from microagg_gpu.pipeline.grouping import group
+from microagg_gpu.pipeline.losses import loss_of
 from microagg_gpu.pipeline.partition import prove
 from microagg_gpu.pipeline.problem import prepare
-from microagg_gpu.pipeline.publishing import loss_of, publish
+from microagg_gpu.pipeline.publishing import publish
 from microagg_gpu.settings import Settings
 
 cudaemu_counts = pytest.importorskip("cudaemu_counts")
