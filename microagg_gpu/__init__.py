@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .api import compare, microaggregate, refine
     from .errors import DataWarning, InputError
     from .methods import METHODS
+    from .pipeline.blocks import suggest_blocks
     from .pipeline.comparison import Comparison
     from .pipeline.result import Result
 
@@ -30,6 +31,7 @@ __all__ = [
     "measures",
     "microaggregate",
     "refine",
+    "suggest_blocks",
 ]
 
 # Each is imported when it is first asked for: the command must hear signals, and see whether
@@ -45,6 +47,7 @@ _HOMES = {
     "measures": "",
     "microaggregate": "api",
     "refine": "api",
+    "suggest_blocks": "pipeline.blocks",
 }
 
 

@@ -20,6 +20,7 @@ from .settings import (
     REFINE_SECONDS,
     ROLES,
     Aggregate,
+    Blocks,
     Columns,
     Decimals,
     EngineName,
@@ -67,6 +68,7 @@ def microaggregate(
     unrepaired: Unrepaired = DEFAULT.unrepaired,
     scale: Scale = DEFAULT.scale,
     trim: float = DEFAULT.trim,
+    blocks: Blocks | None = DEFAULT.blocks,
     watch: Watch | None = None,
     **options: Any,
 ) -> Result:
@@ -147,6 +149,10 @@ def microaggregate(
         of each stratum (``by``); by median and MAD, or the standard deviation if the MAD is 0; by
         those of the logarithms sign(x) log(1 + |x| / u) with the median u of all |x| but 0.
         Distances and loss are on this scale; what is published stays in the units of the data.
+    blocks : list of lists of columns, optional
+        Variables that are grouped together, each block by itself: k holds within each block, and
+        whole records may be unique, as `Result.verdict` says. By default the protected columns
+        are those of the blocks. `suggest_blocks` proposes some.
     shuffle : bool
         Return the records in a random order that ``seed`` gives, so that their order tells
         nothing; `Result.order` says which record is where. A pandas frame gets a new index,
@@ -180,10 +186,12 @@ def microaggregate(
     settings = Settings(
         k, method, options, standardize, variable_weights, device, engine, precision, seed, missing,
         small_strata, aggregate, keep_integers, decimals, average_weight, refine, refine_steps,
-        shuffle, dominance, p_percent, unrepaired, scale, trim,
+        shuffle, dominance, p_percent, unrepaired, scale, trim, blocks,
     )  # fmt: skip
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)
+    if columns is None and settings.blocks is not None:
+        columns = [column for block in settings.blocks for column in block]
     with _at_the_data(data):
         roles = Roles(columns, by, sampling_weight, ordinal, nominal)
         return protect(prepare(read(data, roles), settings), settings, progress, watch)

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .checks import as_list, comparison_rows, file_path, known_keywords, plain_text
+from .checks import (
+    as_floats,
+    as_list,
+    comparison_rows,
+    file_path,
+    known_keywords,
+    number,
+    plain_text,
+)
 from .data.labels import numbered
 from .errors import InputError
 from .measures.checks import as_labels, as_matrix
@@ -134,6 +142,72 @@ def _plane(points: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[str,
         for j, which in ((1, "first"), (2, "second"))
     ]
     return scaled @ components[:, [-1, -2]], (ends[0], ends[1])
+
+
+@known_keywords
+def plot_tree(
+    merges: np.ndarray, path: Path, *, names: Sequence[str], cut: float = 0.5, title: str = ""
+) -> None:
+    """Draw how variables were put together by their correlations, as a tree.
+
+    Parameters
+    ----------
+    merges : array of shape (p - 1, 4)
+        As in `SuggestedBlocks.merges`.
+    path : Path
+        The file to write; its ending determines the format.
+    names : sequence of str
+        Names of the p variables.
+    cut : float
+        Branches that join at more than this are different blocks, in different colours.
+    title : str
+    """
+    check_plot(path)
+    title, cut = plain_text("title", title), number("cut", cut)
+    rows, wrong = as_floats(merges, "merges must be rows of four numbers."), "merges are no tree."
+    if rows.ndim != 2 or rows.shape[1] != 4 or not np.isfinite(rows).all():
+        raise InputError("merges must be rows of four numbers.")
+    p = len(rows) + 1
+    names = _checked_names(names, p)
+    pairs = rows[:, :2]
+    if (pairs != np.round(pairs)).any() or sorted(pairs.ravel()) != list(range(2 * p - 2)):
+        raise InputError(wrong)  # each cluster is joined once
+    if (pairs >= p + np.arange(p - 1)[:, np.newaxis]).any():
+        raise InputError(wrong)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    leaves: dict[int, list[int]] = {j: [j] for j in range(p)}
+    for i, row in enumerate(rows):
+        leaves[p + i] = leaves[int(row[0])] + leaves[int(row[1])]
+    order = leaves[p + len(rows) - 1]
+    place = {j: float(order.index(j)) for j in range(p)}
+    height = dict.fromkeys(range(p), 0.0)
+    figure = Figure(figsize=(8, 1.2 + 0.32 * p), dpi=160, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    colour: dict[int, str] = {}
+    for i in reversed(range(len(rows))):  # a block has the colour of its highest branch
+        if rows[i, 2] <= cut and p + i not in colour:
+            shade = PALETTE[len(set(colour.values())) % len(PALETTE)]
+            inside = set(leaves[p + i])
+            colour |= {p + j: shade for j in range(i + 1) if set(leaves[p + j]) <= inside}
+    for i, (first, second, apart, _) in enumerate(rows):
+        a, b = int(first), int(second)
+        axes.plot(
+            [height[a], apart, apart, height[b]], [place[a], place[a], place[b], place[b]],
+            color=colour.get(p + i, "#999999"), linewidth=1.6,
+        )  # fmt: skip
+        place[p + i], height[p + i] = (place[a] + place[b]) / 2, apart
+    axes.axvline(cut, color="#444444", linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.set_yticks(range(p), [names[j].replace("$", r"\$") for j in order])
+    axes.invert_yaxis()
+    axes.set_xlim(left=0, right=max(1.0, float(rows[:, 2].max(initial=0.0)) * 1.02))
+    axes.set(xlabel="1 - mean |correlation|; left of the dashed line: one block")
+    axes.set_title(title.replace("$", r"\$"), loc="left", fontsize=13)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(left=False)
+    _save(figure, path)
 
 
 MARKS = "osD^vPX*<>"

@@ -12,8 +12,17 @@ from typing import Any, Literal, get_args
 
 from array_api_compat import is_cupy_array
 
-from .checks import LARGEST, is_whole, number, on_host, one_of, true_or_false, whole_number
-from .errors import InputError, option
+from .checks import (
+    LARGEST,
+    as_list,
+    is_whole,
+    number,
+    on_host,
+    one_of,
+    true_or_false,
+    whole_number,
+)
+from .errors import InputError, option, repeated
 from .kernels.protocol import EngineName
 
 Missing = Literal["error", "pattern", "drop"]
@@ -25,6 +34,7 @@ Unrepaired = Literal["keep", "suppress"]
 
 Columns = Any  # the name or position of a column, or an iterable of them; None for none
 Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
+Blocks = Sequence[Any]  # of columns, each a list of them
 Decimals = int | Mapping[Any, int]  # for all variables, or by name
 Weights = Any  # a number for each variable: a sequence, an array, or a mapping from its name
 
@@ -78,6 +88,28 @@ def check_p_percent(percent: Any) -> float | None:
     return None if percent is None else number("p_percent", percent, 0, 100, above=True)
 
 
+def check_blocks(blocks: Any) -> list[list[Any]] | None:
+    """Return blocks of columns, each a list of them, if they can be some; None is none."""
+    if blocks is None:
+        return None
+    given = [] if isinstance(blocks, (str, Mapping)) else as_list(blocks)
+    found = [[block] if is_name(block) else as_list(block) for block in given]
+    names = [name for block in found for name in block]
+    if not names or not all(found) or not all(map(is_name, names)):
+        raise InputError(
+            option("blocks", blocks), " must be lists of columns, such as [['a', 'b'], ['c']]"
+        )
+    twice = repeated(map(str, names))
+    if twice:
+        raise InputError(f"column {twice[0]!r} is in two blocks: choose one")
+    return [[int(name) if is_whole(name) else str(name) for name in block] for block in found]
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value can be the name or position of a column."""
+    return isinstance(value, str) or is_whole(value)
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which columns are protected, and what other columns are for; as in `microaggregate`."""
@@ -116,6 +148,7 @@ class Settings:
     unrepaired: Unrepaired = "keep"
     scale: Scale = "standard"
     trim: float = 0.2
+    blocks: Blocks | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (
@@ -136,6 +169,7 @@ class Settings:
                 option("standardize", False), " cannot be combined with ",
                 option("scale", self.scale), ": choose one",
             )  # fmt: skip
+        self._set("blocks", check_blocks(self.blocks))
         self._set("trim", number("trim", self.trim, 0, 0.49))
         if self.trim != type(self).trim and self.aggregate != "trimmed":
             raise InputError(

@@ -62,6 +62,13 @@ Columns = Annotated[
         show_default="all but those of --by, --weight and --drop",
     ),
 ]  # fmt: skip
+Blocks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B;C,D",
+        help="Blocks of columns, each grouped by itself. k then holds within each block only.",
+    ),
+]
 By = Annotated[
     str | None,
     typer.Option(metavar="A,B,...", help="Columns of strata. A group never crosses strata."),
@@ -267,7 +274,7 @@ Unrepaired = Annotated[
 
 PANELS: dict[str, tuple[Any, ...]] = {
     "What to protect": (
-        K, Columns, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,
+        K, Columns, Blocks, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,
     ),
     "How": (
         Method, MethodOption, Aggregate, Trim, PublishedDecimals, KeepIntegers, VariableWeights,

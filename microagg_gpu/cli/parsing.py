@@ -1,6 +1,7 @@
 """Texts of options as values."""
 
 import csv
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import fields
@@ -74,6 +75,13 @@ def variable_weights(
     if all(name for name, _, _ in pairs):
         return {name.strip(): parse("weight", float, weight) for name, _, weight in pairs}
     return [parse("weight", float, part) for part in split(text)]
+
+
+def blocks_of(text: str | None) -> list[list[str]] | None:
+    """Blocks of columns, as 'a,b;c,d'; a name that holds a comma or semicolon is in quotes."""
+    if text is None:
+        return None
+    return [split(part) for part in re.findall(r'(?:"(?:[^"]|"")*"|[^;])+', text)]
 
 
 def dominance(text: str | None) -> tuple[int, float] | None:

@@ -14,7 +14,7 @@ from . import options
 from .console import clear_errors
 from .dask import one_file, protect_parts, refuse_given
 from .output import show_result
-from .parsing import dominance, method_options, roles_of, split, variable_weights
+from .parsing import blocks_of, dominance, method_options, roles_of, split, variable_weights
 from .progress import phases
 
 EXAMPLES = (
@@ -63,6 +63,7 @@ def protect(
     ],
     method: options.Method = DEFAULT.method,
     columns: options.Columns = None,
+    blocks: options.Blocks = None,
     by: options.By = None,
     weight: options.Weight = None,
     drop: options.Drop = None,
@@ -131,7 +132,7 @@ def protect(
             variable_weights(weights, column_weights), device, seed=seed,
             average_weight=average_weight, refine=refine, refine_steps=refine_steps,
             dominance=dominance(rule), p_percent=p_percent,
-            shuffle=shuffle, trim=trim, **choices,
+            shuffle=shuffle, trim=trim, blocks=blocks_of(blocks), **choices,
             **rounding(published_decimals, keep_integers, {}),
         )  # fmt: skip
         cluster = ClusterSettings(block, repair)
@@ -144,7 +145,7 @@ def protect(
                     "--refine-steps": refine_steps, "--bound": bound, "--report": report,
                     "--json": json_file, "--plot": plot, "--delimiter": delimiter,
                     "--encoding": encoding, "--report-strata": report_strata or None,
-                    "--note": note, "--shuffle": shuffle,
+                    "--note": note, "--shuffle": shuffle, "--blocks": blocks,
                     "--dominance": rule, "--p-percent": p_percent,
                     **{f"--{n}": n in changed(settings) for n in ("scale", "trim")},
                 }

@@ -1,11 +1,12 @@
 """The columns of a table: their values as numbers, and what each is for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from array_api_compat import device
 
 from ..checks import as_floats
 from ..errors import InputError, option, repeated, shown
@@ -80,6 +81,25 @@ class Table:
         missing = xp.isnan(self.values)
         some = bool(xp.any(missing))
         return to_numpy(missing) if some else np.zeros(self.values.shape, dtype=bool)
+
+    def only(self, places: Sequence[int]) -> "Table":
+        """The table of some of the variables, which cannot be rebuilt."""
+        xp = array_namespace(self.values)
+        where = xp.asarray(places, device=device(self.values))
+
+        def moved(of: dict[int, Any]) -> dict[int, Any]:
+            return {i: of[j] for i, j in enumerate(places) if j in of}
+
+        return replace(
+            self,
+            values=xp.take(self.values, where, axis=1),
+            names=[self.names[j] for j in places],
+            kinds=self.kinds[places],
+            whole=self.whole[places],
+            categories=moved(self.categories),
+            exact=moved(self.exact),
+            least=moved(self.least),
+        )
 
     @property
     def mixed(self) -> bool:

@@ -50,6 +50,10 @@ class Scaling(NamedTuple):
         """What differences of each variable are multiplied by."""
         return np.where(self.constant, 0.0, 1 / self.spread) * self.factor
 
+    def of(self, places: Sequence[int]) -> "Scaling":
+        """The scaling of some of the variables."""
+        return Scaling(*(part[places] for part in self))
+
     def measured(self, values: Any) -> Any:
         """Values of which differences count: those given, or their logarithms.
 
@@ -179,24 +183,23 @@ def log_scaling(values: Any, names: Sequence[str], engine: Engine) -> Scaling:
 
 
 class WithinStrata(NamedTuple):
-    """A scaling for each stratum.
+    """A scaling for each stratum, by its number."""
 
-    Attributes
-    ----------
-    rows : list of int array
-        The records of each stratum.
-    scalings : list of Scaling
-    """
+    scalings: dict[int, Scaling]
 
-    rows: list[np.ndarray]
-    scalings: list[Scaling]
-
-    def apply(self, values: np.ndarray) -> np.ndarray:
-        """All records, each on the scale of its stratum."""
+    def apply(self, values: np.ndarray, strata: np.ndarray) -> np.ndarray:
+        """Records, each on the scale of its stratum."""
         new = np.empty_like(values)
-        for rows, scaling in zip(self.rows, self.scalings, strict=True):
-            new[rows] = scaling.apply(values[rows])
+        for stratum, rows in members(strata):
+            new[rows] = self.scalings[stratum].apply(values[rows])
         return new
+
+
+def members(strata: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Each stratum's number with the places of its records."""
+    order = np.argsort(strata, kind="stable")
+    rows = np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
+    return [(int(strata[some[0]]), some) for some in rows]
 
 
 def refuse_large(values: Any) -> None:

@@ -1,7 +1,7 @@
 """Is a table k-anonymous? What is published, counted, and the verdict in a sentence."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +34,11 @@ class Verdict:
     others : list of str
         The other columns that are published.
     each : bool
-        Whether the columns were counted one by one (individual ranking).
+        Whether the columns were counted one by one (individual ranking) or in blocks.
+    blocks : list of list of str
+        Columns that were counted together, beside those of strata, if there are several blocks.
+    unique : int, optional
+        How many records share all their published values with no other.
     """
 
     k: int
@@ -46,6 +50,8 @@ class Verdict:
     below_named: int
     others: list[str]
     each: bool = False
+    blocks: list[list[str]] = field(default_factory=list)
+    unique: int | None = None
 
     @property
     def word(self) -> Word:
@@ -76,8 +82,13 @@ class Verdict:
             )
         how = "for each of these columns by itself only" if self.each else "for these columns only"
         why = f", because of {listed(self.others)}" if self.others else ""
+        columns = listed(self.columns)
+        if any(len(block) > 1 for block in self.blocks):
+            how = "within each of these blocks of columns only"
+            columns = "; ".join(map(listed, self.blocks))
+            why += f"; {self.unique:,} of them are unique"
         return (
-            f"k = {self.k} holds {how}: {listed(self.columns)}. {self.below:,} {few} {everything} "
+            f"k = {self.k} holds {how}: {columns}. {self.below:,} {few} {everything} "
             f"with fewer than {self.k - 1:,} others{why}"
         )
 
@@ -106,12 +117,19 @@ def count_k(table: pa.Table, k: int, views: Sequence[Sequence[str]]) -> Verdict:
     named = list(dict.fromkeys(name for view in views for name in view))
     others = [name for name in table.column_names if name not in named]
     few, least = _few((group_codes(table, view) for view in views), k)
+    blocks, unique = list[list[str]](), None
     if not others and len(views) == 1:
         all_few, all_least = few, least
     else:
-        all_few, all_least = _few([group_codes(table, table.column_names)], k)
+        codes = group_codes(table, table.column_names)
+        all_few, all_least = _few([codes], k)
+        if len(views) > 1:
+            strata = set(views[0]).intersection(*views[1:])
+            blocks = [[name for name in view if name not in strata] for view in views]
+            unique = int((np.bincount(codes) == 1).sum())
     return Verdict(
-        k, table.num_rows, all_least, all_few, named, least, few, others, each=len(views) > 1
+        k, table.num_rows, all_least, all_few, named, least, few, others, len(views) > 1, blocks,
+        unique,
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Group the records of each stratum by a method."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,33 +16,37 @@ from ..methods import METHODS, Method
 from ..methods.common import take_records
 from ..methods.mixed import mixed_mdav
 from ..settings import Settings
+from .blocks import parts_of
 from .problem import Problem
 
-_PROJECTION = option("method", "projection")
-_ROBUST = (option("method", "mdav"), " with ", option("scale", "robust"))
+_PROJECTION, _MDAV = option("method", "projection"), option("method", "mdav")
+_CLUSTERS = (option("method", "mst"), " or ", option("method", "kward"), ", which follow clusters")
 SDCMICRO = {
-    "pca": (_PROJECTION, ", on the first principal component"),
-    "pppca": (_PROJECTION, ", on the first principal component, which is not a robust one"),
-    "mcdpca": (_PROJECTION, ", on the first principal component, which is not a robust one"),
-    "onedims": (option("method", "individual"), ", each variable by itself"),
+    "pca": (_PROJECTION,),
+    "onedims": (option("method", "individual"),),
+    "mafast": (option("method", "individual"),),
     "single": (_PROJECTION, " with its options projection=pv and variable=NAME"),
-    "simple": (option("method", "mdav"), "; records are never grouped in the order of the file"),
-    "clustpca": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
-    "clustpppca": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
-    "clustmcdpca": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
-    "influence": (option("method", "mst"), ", or ", _PROJECTION, " within strata"),
-    "rmd": (*_ROBUST, ", which is robust in each variable by itself"),
 }
-"""Methods of sdcMicro's microaggregation by other names, and what is nearest to them here."""
+"""Methods of sdcMicro that are here by another name."""
+NEAREST = {
+    "simple": (_MDAV, ", since records in the order of a file are not similar"),
+    "rmd": (_MDAV, " with ", option("scale", "robust")),
+    "pppca": (_PROJECTION, ", on a component that is not robust"),
+    "mcdpca": (_PROJECTION, ", on a component that is not robust"),
+    **dict.fromkeys(("influence", "clustpca", "clustpppca", "clustmcdpca"), _CLUSTERS),
+}
+"""Methods of sdcMicro that are not here, and what is nearest to them."""
 
 
 def check_method(method: Any) -> str:
     """Return the name of a method that exists."""
     if not isinstance(method, str) or method not in METHODS:
-        if isinstance(method, str) and method.strip().lower() in SDCMICRO:
+        name = method.strip().lower() if isinstance(method, str) else ""
+        if name in SDCMICRO:
+            raise InputError(f"method {shown(method)} of sdcMicro is here ", *SDCMICRO[name])
+        if name in NEAREST:
             raise InputError(
-                f"method {shown(method)} is a name of sdcMicro: here it is ",
-                *SDCMICRO[method.strip().lower()],
+                f"method {shown(method)} of sdcMicro is not here: the nearest is ", *NEAREST[name]
             )
         near = suggestion(method, METHODS)
         raise InputError(
@@ -57,6 +62,8 @@ def group(
     """Group the records of each cell by a method: labels, and what found them."""
     method, options = settings.method, dict(settings.options)
     check_method(method)
+    if settings.blocks is not None:
+        return _each_block(problem, settings, progress)
     points, p = problem.points, len(problem.table.names)
     registered = METHODS[method]
     given = registered.takes.check(method, options)
@@ -94,6 +101,23 @@ def group(
             f"method {method!r} ran out of memory on {points.shape[0]} records of "
             f"{p} variables{detail}: protect fewer at a time or choose another method"
         ) from error
+    return labels, found_by
+
+
+def _each_block(
+    problem: Problem, settings: Settings, progress: Progress | None
+) -> tuple[np.ndarray, list[str]]:
+    """Group each block of variables by itself: a label for each variable of a record."""
+    if settings.method == "individual":
+        raise InputError(
+            "individual ranking groups each variable by itself: leave out ", option("blocks")
+        )
+    labels = np.empty(problem.points.shape, dtype=np.int64)
+    found_by: list[str] = []
+    for part in parts_of(problem, settings.blocks or (), progress):
+        own, found = group(part.problem, replace(settings, blocks=None), part.progress)
+        labels[:, part.places] = own[:, np.newaxis]
+        found_by += found
     return labels, found_by
 
 

@@ -16,6 +16,7 @@ from ..data.scaling import (
     Scaling,
     WithinStrata,
     log_scaling,
+    members,
     refuse_large,
     robust_scaling,
     standard_scaling,
@@ -81,6 +82,24 @@ class Problem:
         points = take_records(self.points, np.flatnonzero(stays))
         return replace(self, cells=self.cells.only(stays), points=points)
 
+    def block(self, places: list[int]) -> "Problem":
+        """The problem of some of its variables, with the same records and scaling."""
+        table, xp = self.table, array_namespace(self.points)
+        observed = [np.flatnonzero(np.isin(places, known)) for known in self.cells.observed]
+        where = xp.asarray(places, device=device_of(self.points))
+        within = self.within
+        if within is not None:
+            within = WithinStrata({s: scaling.of(places) for s, scaling in within.scalings.items()})
+        return replace(
+            self,
+            table=table.only(places),
+            cells=replace(self.cells, observed=observed),
+            points=xp.take(self.points, where, axis=1),
+            scaling=self.scaling.of(places),
+            scale=self.scale[places],
+            within=within,
+        )
+
     @property
     def sampling(self) -> np.ndarray | None:
         """Sampling weights of the records that are published."""
@@ -106,7 +125,9 @@ class Problem:
         return self.scaling.measured(self._of_stratum(values))
 
     def _of_stratum(self, values: np.ndarray) -> np.ndarray:
-        return values if self.within is None else self.within.apply(values)
+        if self.within is None or self.table.strata is None:
+            return values
+        return self.within.apply(values, self.table.strata[self.cells.kept])
 
     @cached_property
     def filled(self) -> np.ndarray:
@@ -138,9 +159,10 @@ def prepare(table: Table, settings: Settings) -> Problem:
     work = _work(table, cells, settings)
     within = None
     if settings.scale == "strata":
-        within = _within_strata(table, cells, settings)
+        strata = _strata(table, settings)[cells.kept]
+        within = _within_strata(table, cells, strata)
         xp = array_namespace(records)
-        new = within.apply(to_numpy(records))
+        new = within.apply(to_numpy(records), strata)
         records = xp.asarray(new, device=device_of(records))
     placed, engine = _placed(records, settings.device or "auto", settings, work)
     if settings.precision == "single" and engine_name(engine) == "cpu":
@@ -224,8 +246,8 @@ def _of_numbers(values: Any, table: Table, scale: Scale, engine: Engine) -> Scal
     return scaling
 
 
-def _within_strata(table: Table, cells: Cells, settings: Settings) -> WithinStrata:
-    """The scaling of each stratum, by the moments of its own records."""
+def _strata(table: Table, settings: Settings) -> np.ndarray:
+    """The stratum of each record, if each can have a scale of its own."""
     if table.strata is None:
         raise InputError(
             option("scale", "strata"), " needs strata: name their columns with ", option("by")
@@ -235,11 +257,18 @@ def _within_strata(table: Table, cells: Cells, settings: Settings) -> WithinStra
             option("scale", "strata"), " cannot be combined with ",
             option("small_strata", "merge"), ": records of two strata have no common scale",
         )  # fmt: skip
-    strata = table.strata[cells.kept]
-    order = np.argsort(strata, kind="stable")
-    rows = np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
+    return table.strata
+
+
+def _within_strata(table: Table, cells: Cells, strata: np.ndarray) -> WithinStrata:
+    """The scaling of each stratum, by the moments of its own records."""
     values, engine = table.on_host[cells.kept], engine_named("generic")
-    return WithinStrata(rows, [_of_numbers(values[r], table, "standard", engine) for r in rows])
+    return WithinStrata(
+        {
+            stratum: _of_numbers(values[rows], table, "standard", engine)
+            for stratum, rows in members(strata)
+        }
+    )
 
 
 def check_weights(weights: Weights | None, names: list[str]) -> np.ndarray:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..engines import device_name
+from ..errors import InputError, option
 from ..kernels.compiling import clock
 from ..kernels.protocol import Progress, Watch
 from ..settings import Settings
+from .blocks import block_places
 from .contributors import obey, rule_of, with_unrepaired
 from .grouping import group
 from .losses import loss_of, weighted_loss
@@ -52,6 +54,10 @@ def protect(
         before, labels = _loss(problem, labels, settings), better.labels
         refined = Refinement(before, settings.refine, settings.refine_steps, better.stopped)
     repair, rule = None, rule_of(settings)
+    if rule is not None and settings.blocks is not None:
+        raise InputError(
+            "rules on contributors are for groups of whole records: leave out ", option("blocks")
+        )
     if rule is not None:
         before = _loss(problem, labels, settings)
         problem, labels, repair = obey(problem, labels, rule, settings, before)
@@ -62,6 +68,9 @@ def protect(
     proven = parts[0].labels if labels.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
     published = publish(problem, parts, settings)
     loss, sse, sst = loss_of(problem, proven, published, settings)
+    first: Sequence[int] = range(len(parts))  # the first variable of each block
+    if settings.blocks is not None:
+        first = [places[0] for places in block_places(settings.blocks, table.names)]
     order = np.arange(len(cells.kept))
     sizes: Sequence[np.ndarray] = [part.sizes for part in parts]
     if settings.shuffle:
@@ -95,7 +104,7 @@ def protect(
         weighted_loss=weighted_loss(problem, published),
         sse=sse,
         sst=sst,
-        sizes=sizes[0] if labels.ndim == 1 else list(sizes),
+        sizes=sizes[0] if labels.ndim == 1 else [sizes[j] for j in first],
         provenance=provenance,
         _problem=problem,
         _published=published,

@@ -181,6 +181,7 @@ class Provenance:
             "Contributors": "" if self.dominance is None else str(self.dominance),
             "Lower bound": "" if files is None else files.bound,
             "Columns": ", ".join(self.names),
+            "Blocks": "; ".join(", ".join(map(str, block)) for block in settings.blocks or ()),
             "Strata": ", ".join(map(str, roles.by or ())),
             "Sampling weight": roles.sampling_weight
             if isinstance(roles.sampling_weight, str)
@@ -254,6 +255,9 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
         ("--drop", files.drop),
     ):  # fmt: skip
         parts += [flag, ",".join(map(_quoted, columns))] if columns else []
+    if settings.blocks is not None:
+        blocks = (",".join(map(_quoted, block)) for block in settings.blocks)
+        parts += ["--blocks", ";".join(blocks)]
     for name, order in ordinal.items():
         parts += ["--ordinal", name if order is None else f"{name}={'<'.join(map(str, order))}"]
     if isinstance(roles.sampling_weight, str):
@@ -346,4 +350,4 @@ def _weights(weights: Any) -> str:
 def _quoted(name: Any) -> str:
     """The name of a column in a list with commas."""
     text = str(name)
-    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"') else text
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',;"') else text

@@ -305,7 +305,8 @@ def _average_weights(
         raise no_weight_to_average()
     if len(parts) > 1:
         raise InputError(
-            "individual ranking has no groups of whole records to average weights in: leave out ",
+            "individual ranking and blocks have no groups of whole records to average weights in: "
+            "leave out ",
             option("average_weight", True),
         )
     weights = parts[0].protect(problem.sampling[:, np.newaxis])[:, 0]

@@ -1,5 +1,6 @@
 """The least loss: groups that are refined, and a loss that none can be below."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..kernels import array_namespace
 from ..kernels.protocol import Progress, Watch
 from ..methods.annealing import Refined, refine
 from ..settings import Settings
+from .blocks import parts_of
 from .problem import Problem
 
 
@@ -49,6 +51,8 @@ def improve(
     watch: Watch | None = None,
 ) -> Refined:
     """Refine groups of whole records, within their cells; `watch` is called with the loss."""
+    if settings.blocks is not None:
+        return _each_block(problem, labels, settings, watch)
     if labels.ndim > 1:
         raise InputError(
             "individual ranking has no groups of whole records to refine: leave out ",
@@ -72,6 +76,23 @@ def improve(
             points, labels, problem.k, seconds=settings.refine, steps=settings.refine_steps,
             cells=problem.cells.cell, seed=settings.seed, engine=problem.engine, watch=tell,
         )  # fmt: skip
+
+
+def _each_block(
+    problem: Problem, labels: np.ndarray, settings: Settings, watch: Watch | None
+) -> Refined:
+    """Refine the groups of each block of variables, in equal shares of the time."""
+    blocks = settings.blocks or ()
+    seconds = None if settings.refine is None else settings.refine / len(blocks)
+    own = replace(settings, blocks=None, refine=seconds)
+    new, stopped = labels.copy(), None
+    for i, part in enumerate(parts_of(problem, blocks, None, watch)):
+        better = improve(part.problem, labels[:, part.places[0]], own, part.watch)
+        new[:, part.places] = better.labels[:, np.newaxis]
+        if better.stopped is not None:
+            stopped = (i + better.stopped) / len(blocks)
+            break
+    return Refined(new, stopped)
 
 
 def least_loss(problem: Problem, progress: Progress | None = None) -> float:

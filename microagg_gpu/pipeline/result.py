@@ -52,7 +52,7 @@ class Result:
     ----------
     labels : int64 array of shape (n,)
         Group of each record of the data, 0, 1, ... in order of first published record; (n, p)
-        for individual ranking; -1 for a record that was left out.
+        for individual ranking and blocks; -1 for a record that was left out.
     protected : same kind as the data
         Each record replaced by the centroid of its group, in the original units; without the
         records that were left out; in the order of the data, unless it was shuffled.
@@ -66,7 +66,8 @@ class Result:
     sse, sst : float
         Within-groups and total sum of squares.
     sizes : int64 array
-        Number of records of each group; for individual ranking a list, one array per variable.
+        Number of records of each group; for individual ranking a list, one array per variable,
+        and for blocks one per block.
     provenance : Provenance
         What was done, enough to repeat it. Its parts are attributes of the result too: `k`,
         `method`, `options`, `device`, `engine`, `seconds` (how long the method took), `names`
@@ -151,6 +152,12 @@ class Result:
         """What won, for method "best"."""
         return self.provenance.found_by
 
+    @property
+    def blocks(self) -> list[list[str]] | None:
+        """The blocks of variables that were grouped by themselves, if there are any."""
+        blocks = self.provenance.settings.blocks
+        return None if blocks is None else [[str(name) for name in block] for block in blocks]
+
     @cached_property
     def verdict(self) -> Verdict:
         """Whether k holds over all columns that are published, as counted in them."""
@@ -180,13 +187,14 @@ class Result:
         Returns
         -------
         list of list of str
-            One list, or for individual ranking one for each variable.
+            One list, or one for each variable of individual ranking and for each block.
         """
         roles = self.provenance.roles
         by = [] if self.merged else [str(column) for column in roles.by or ()]
         strata = [column for column in by if column not in dropped]
         if self.labels.ndim > 1:
-            return [[*strata, name] for name in self.names]
+            blocks = [[name] for name in self.names] if self.blocks is None else self.blocks
+            return [[*strata, *block] for block in blocks]
         return [[*strata, *self.replaced]]
 
     def __repr__(self) -> str:
@@ -240,7 +248,9 @@ class Result:
         """
         callable_or_none("progress", progress)
         if self.labels.ndim > 1:
-            raise InputError("individual ranking groups no whole records: the bound is not for it")
+            raise InputError(
+                "individual ranking and blocks group no whole records: the bound is not for them"
+            )
         least = least_loss(self._problem, progress)
         return Bound(least, 100 * (1 - least / self.loss) if self.loss > 0 else 0.0)
 
@@ -286,6 +296,7 @@ class Result:
             names=[name for name, number in zip(table.names, numbers, strict=True) if number],
             k=self.k,
             labels=labels if labels.ndim == 1 else labels[:, numbers],
+            blocks=self.blocks,
             cells=problem.cells.seen,
             scale=problem.scale[numbers],
             sampling_weight=problem.sampling,
@@ -378,6 +389,8 @@ class Result:
 
         path = file_path("path", path)
         check_plot(path, self.method)
+        if self.blocks is not None:
+            raise InputError("blocks of variables have no groups of whole records to draw")
         problem = self._problem
         numbers = problem.table.kinds == NUMBER
         values = problem.values[:, numbers]

@@ -45,6 +45,7 @@ def describe(
     names: Sequence[str],
     k: int | None,
     labels: ArrayLike | None = None,
+    blocks: Sequence[Sequence[str]] | None = None,
     cells: ArrayLike | None = None,
     scale: ArrayLike | None = None,
     sampling_weight: ArrayLike | None = None,
@@ -76,6 +77,9 @@ def describe(
     labels : array_like of int, (n,) or (n, p), optional
         Group of each record, or of each value (individual ranking); a negative label means no
         group. By default records with the same published values form a group.
+    blocks : sequence of sequence of str, optional
+        Variables that were grouped together, if labels are those of values and not of each
+        variable by itself.
     cells : array_like of n integers, optional
         The stratum of each record, or whatever else is published unchanged: an intruder only
         compares records with the same number.
@@ -141,7 +145,9 @@ def describe(
     published = [np.asarray(category["after"], dtype=str) for category in categories]
     seen = with_patterns(before, cells)
     groups = _groups(after, seen, published, labels)
-    sizes = [numbered(part[part >= 0])[1] for part in np.atleast_2d(groups.T) if (part >= 0).any()]
+    together = None if blocks is None else [_texts(block) for block in as_list(blocks)]
+    parts = _each_once(np.atleast_2d(groups.T), names, together)
+    sizes = [numbered(part[part >= 0])[1] for part in parts if (part >= 0).any()]
     if not sizes:
         raise InputError("labels are all negative: no record is in a group.")
     all_sizes = np.concatenate(sizes)
@@ -183,6 +189,7 @@ def describe(
         "smallest": all_sizes.min(),
         "largest": all_sizes.max(),
         "individual": groups.ndim == 2,
+        "blocks": together,
         "cells": seen.max() + 1,
         "missing": np.count_nonzero(np.isnan(before)),
         "weight": None if weight is None else weight.sum(),
@@ -231,6 +238,20 @@ def _checked(category: Any) -> dict[str, Any]:
     if not isinstance(category, Mapping) or set(category) != set(keys):
         raise InputError(f"categories hold {shown(category)}: give {', '.join(keys)} for each")
     return dict(category)
+
+
+def _texts(block: Any) -> list[str]:
+    return [as_text(name) for name in as_list(block)]
+
+
+def _each_once(
+    groups: np.ndarray, names: list[str], blocks: list[list[str]] | None
+) -> list[np.ndarray]:
+    """The labels of each variable, or of one variable of each block."""
+    if blocks is None or len(groups) == 1:
+        return list(groups)
+    firsts = [next((name for name in block if name in names), None) for block in blocks]
+    return [groups[names.index(name)] for name in firsts if name is not None]
 
 
 def _two(measured: Any) -> list[Any]:

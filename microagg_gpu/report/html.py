@@ -116,6 +116,8 @@ def _verdict(content: dict[str, Any]) -> str:
             sentence = sentence[0].upper() + sentence[1:]
         counted, others = verdict["columns"], unchanged(content)
         each = "k holds for each of" if verdict.get("each") else "k holds for"
+        if content.get("blocks"):
+            each = "k holds within each block of"
         lists = {each: counted} if word == "PARTLY" else {}
         if word == "PASS":
             lists["Counted"] = [*counted, *(name for name in others if name not in counted)]
@@ -140,7 +142,7 @@ def _listed(names: list[str]) -> str:
 
 def _keys(content: dict[str, Any]) -> str:
     risk, k = content["risk"], content["k"]
-    unit = "values" if content["individual"] else "records"
+    unit = "values" if content["individual"] and not content.get("blocks") else "records"
     size = f"the smallest has {content['smallest']:,} {unit}"
     before, weighted = risk["before"]["linkage"], content.get("weighted_loss")
     keys = [

@@ -79,6 +79,12 @@ def _protection(content: dict[str, Any]) -> str:
         "Similar records were put in groups, and each protected value was replaced by one value "
         "for its whole group (microaggregation)."
     )
+    if content.get("blocks"):
+        least = f" of at least {k} records" if k else ""
+        return (
+            f"{text} Each block of variables has groups{least} of its own, so whole records may be "
+            f"unique. The blocks: {'; '.join(map(listed, content['blocks']))}."
+        )
     if content["individual"]:
         least = f" of at least {k} values" if k else ""
         return f"{text} Each variable has groups{least} of its own, so records may be unique."

@@ -324,7 +324,7 @@ def _component(content: dict[str, Any]) -> str:
 
 def groups(content: dict[str, Any]) -> str:
     """The sizes of the groups."""
-    unit = "values" if content["individual"] else "records"
+    unit = "values" if content["individual"] and not content.get("blocks") else "records"
     rows = [
         ("Groups", f"{content['groups']:,}"),
         ("Smallest", f"{content['smallest']:,} {unit}"),

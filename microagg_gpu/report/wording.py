@@ -192,6 +192,13 @@ def _groups(content: dict[str, Any]) -> list[str]:
     records, groups, k = content["records"], content["groups"], content["k"]
     smallest, largest = content["smallest"], content["largest"]
     sizes = f"{smallest:,}" if smallest == largest else f"{smallest:,} to {largest:,}"
+    if content.get("blocks"):
+        return [
+            f"{count(records, 'record')}; each of {count(len(content['blocks']), 'block')} of "
+            f"variables was grouped on its own, in {count(groups, 'group')} of {sizes} records.",
+            "k holds within each block. Whole records are not k-anonymous: "
+            f"{percent(content['risk']['after']['unique'])} of them are unique.",
+        ]
     if content["individual"]:
         return [
             f"{count(records, 'record')}; each variable was grouped on its own, in "

@@ -101,6 +101,13 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
         check_plot(job.plot, job.settings.method)
     if job.group_column is not None and job.settings.method == "individual":
         raise InputError("individual ranking has no groups of whole records to number")
+    if job.settings.blocks is not None:
+        for name in ("group_column", "plot", "bound"):
+            if getattr(job, name):
+                raise InputError(
+                    "blocks of columns have no groups of whole records: leave out "
+                    f"--{name.replace('_', '-')}"
+                )
     with phase(f"reading {source.name}"):
         file, table, roles, settings = read_job(job)
     dropped = file.resolve(job.drop)
@@ -145,7 +152,13 @@ def read_job(job: Job) -> tuple[DataFile, Any, dict[str, Any], Settings]:
     file = read_file(
         job.source, delimiter=form.delimiter, encoding=form.encoding, decimal=form.decimal
     )
-    table, roles = find_roles(file, job.roles, file.resolve(job.drop), settings.missing)
+    given = job.roles
+    if settings.blocks is not None:
+        blocks = [file.resolve(block) for block in settings.blocks]
+        settings = replace(settings, blocks=blocks)
+        if given.columns is None:
+            given = replace(given, columns=[name for block in blocks for name in block])
+    table, roles = find_roles(file, given, file.resolve(job.drop), settings.missing)
     if form.published_decimals == FORMAT.published_decimals:
         found = decimals_of(file, table, roles)
         settings = replace(settings, **rounding(form.published_decimals, True, found))

@@ -165,7 +165,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         "progress": None, "missing": "error", "small_strata": "error", "aggregate": "median",
         "keep_integers": True, "decimals": None, "average_weight": False,
         "refine": None, "refine_steps": None, "watch": None, "engine": None, "precision": "double",
-        "shuffle": False, "scale": "standard", "trim": 0.2,
+        "shuffle": False, "scale": "standard", "trim": 0.2, "blocks": None,
         "dominance": None, "p_percent": None, "unrepaired": "keep",
     }  # fmt: skip
 

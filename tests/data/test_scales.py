@@ -1,5 +1,6 @@
 """Scales of the variables: within strata, robust, logarithms; and losses with sampling weights."""
 
+import re
 from statistics import NormalDist, median
 
 import numpy as np
@@ -260,14 +261,31 @@ def test_trimmed_means_leave_out_a_share(trim):
 
 
 @pytest.mark.parametrize(
-    ("name", "ours"),
-    [("pca", "projection"), ("onedims", "individual"), ("single", "projection"),
-     ("RMD", "mdav"), ("clustpca", "mst"), ("simple", "mdav"), ("influence", "mst"),
-     ("mcdpca", "projection"), ("pppca", "projection")],
+    ("name", "said"),
+    [("pca", "here {projection}"), ("onedims", "here {individual}"),
+     ("single", "here {projection}"),
+     ("RMD", "not here: the nearest is {mdav}"), ("clustpca", "not here: the nearest is {mst}"),
+     ("simple", "nearest is {mdav}"), ("mcdpca", "nearest is {projection}")],
 )  # fmt: skip
-def test_names_of_sdcmicro(name, ours):
-    with pytest.raises(InputError, match=f"is a name of sdcMicro: here it is method='{ours}'"):
+def test_names_of_sdcmicro(name, said):
+    python, command = (re.sub("{(.*)}", new, said) for new in (r"method='\1'", r"--method \1"))
+    with pytest.raises(InputError, match=f"method '{name}' of sdcMicro is .*{python}"):
         microaggregate(DATA, 3, name)
     pd.DataFrame(DATA).to_csv("in.csv", index=False)
-    refuse(f"is a name of sdcMicro: here it is --method {ours}", "protect", "in.csv", "-k", 3,
-           "--method", name, "-o", "out.csv")  # fmt: skip
+    refuse(f"method '{name}' of sdcMicro is .*{command}", "protect", "in.csv", "-k", 3, "--method",
+           name, "-o", "out.csv")  # fmt: skip
+
+
+def test_strata_keep_their_scale_when_records_are_suppressed():
+    """A group that cannot obey a rule leaves; the others are measured as before."""
+    strata = np.repeat([0, 1, 2], 8)
+    frame = pd.DataFrame({"x": RNG.lognormal(2, 1, 24) * 10.0**strata, "region": strata})
+    frame.loc[20, "x"] = 1e7
+    given = {"by": "region", "scale": "strata", "dominance": (1, 85), "unrepaired": "suppress"}
+    result = microaggregate(frame, 8, **given)
+    assert result.protected["region"].tolist() == [0] * 8 + [1] * 8
+    part = frame["x"][:16].to_numpy().reshape(2, 8)
+    points = (part - part.mean(axis=1, keepdims=True)) / part.std(axis=1, keepdims=True)
+    assert result.loss == pytest.approx(100)
+    assert result.sst == pytest.approx((points**2).sum())
+    assert result.report()["loss"] == result.loss

@@ -158,7 +158,9 @@ def test_parts_of_files_that_pages_include_are_there(page):
             assert mark in source, (target, mark)
 
 
-@pytest.mark.parametrize("name", ["howto/businesses.md", "howto/order.md", "explanation/loss.md"])
+@pytest.mark.parametrize(
+    "name", ["howto/businesses.md", "howto/blocks.md", "howto/order.md", "explanation/loss.md"]
+)
 def test_python_of_pages_runs(name):
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)

@@ -23,7 +23,9 @@ SHARED = {"points", "k", "engine", "progress", "seed"}
 
 def homes():
     """Full names of the public functions and classes, and of the functions that are methods."""
-    yield from (f"microagg_gpu.{name}" for name in ("compare", "microaggregate", "refine"))
+    yield from (
+        f"microagg_gpu.{name}" for name in ("compare", "microaggregate", "refine", "suggest_blocks")
+    )
     yield from (f"microagg_gpu.{name}" for name in ("Comparison", "Result", "InputError"))
     yield from (f"microagg_gpu.measures.{name}" for name in measures.__all__)
     yield from (f"microagg_gpu.datasets.{name}" for name in datasets.__all__)

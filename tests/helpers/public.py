@@ -71,6 +71,7 @@ def _of_tables() -> list[Target]:
     one: dict[str, Any] = {
         "method": "mdav", "precision": "double", "progress": None, "watch": None, "refine": None,
         "dominance": (1, 85), "p_percent": 10, "unrepaired": "keep",
+        "scale": "standard", "trim": 0.2, "shuffle": True,
     }  # fmt: skip
     named = {
         "columns": ["a", "b"], "by": ["s"], "nominal": ["c"], "variable_weights": None,
@@ -88,6 +89,16 @@ def _of_tables() -> list[Target]:
             )
             for frame in frames()
         ],
+        Target(
+            "microaggregate in blocks",
+            m.microaggregate,
+            {"data": DATA, "k": 3, "blocks": [[0], [1]], "scale": "log"},
+        ),
+        Target(
+            "suggest_blocks",
+            m.suggest_blocks,
+            {"data": DATA, "columns": [0, 1], "correlation": 0.5, "count": 1},
+        ),
         Target("refine", m.refine, roles | groups),
         Target("compare", m.compare, roles | categories | several),
     ]
@@ -194,7 +205,8 @@ def _of_reports(folder: Path, result: Any, rows: Any) -> list[Target]:
         "original": DATA, "protected": result.protected, "names": ["a", "b"], "k": 3,
         "labels": LABELS, "cells": LABELS, "scale": [1.0, 2.0], "sampling_weight": np.ones(12),
         "loss": 1.0, "link": result.linkage(), "categories": [category], "method": "mdav",
-        "strata": TEXTS,
+        "strata": TEXTS, "measured": [DATA, result.protected], "weighted_loss": 1.0,
+        "blocks": [["a", "b"]],
     }  # fmt: skip
     groups = {"points": DATA, "labels": LABELS, "path": folder / "g.png", "names": ["a", "b"]}
     return [
