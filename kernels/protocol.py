@@ -528,8 +528,17 @@ class HasLoops(Protocol):
     record belongs to a problem, and each problem is grouped by itself.
     """
 
-    def mdav_groups(self, points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
-        """The groups of `mdav`, numbered in the order in which they were formed."""
+    def mdav_groups(
+        self,
+        points: Any,
+        k: int,
+        within: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """The groups of `mdav`; those of a problem are numbered in the order they were formed.
+
+        A problem of several has at least k records.
+        """
 
     def vmdav_groups(
         self, points: Any, k: int, gamma: float, progress: Progress | None = None

@@ -6,8 +6,7 @@ grid, reductions within a block, launches.
 """
 
 import heapq
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -25,6 +24,8 @@ from microagg_gpu.methods.vmdav import vmdav
 
 from .work import ADD, CENTRE, RISE, SQUARE, Work
 
+LOOP = 24  # arguments of a loop: the arrays of its named tuples, budget, k and an option
+
 
 class Loop:
     """A kernel of `fixed_kernels` at work on one problem, by a team of all blocks."""
@@ -35,29 +36,36 @@ class Loop:
         self.work, self.k = work, k
         self._leftovers = leftovers
         self._overhead = kernels.SCAN
-        self._budget = self._left = host._BYTES_PER_LAUNCH // (self.d * points.dtype.itemsize)
-        work.launches += 3  # sum_up, share_sum, and the first of the loop
+        self._pace = _engine("launching").Pace(
+            host._BYTES_PER_LAUNCH // (self.d * points.dtype.itemsize)
+        )
+        self._left = self._pace.work
+        work.launch(3, 2)  # sum_up and share_sum
+        work.launch(LOOP)
         work.values += self._n * self.d
         work.held = max(work.held, self._n * self.d)
 
     def scan(self, records: int, values: int = 0, words: int = 0) -> None:
         """Look at all records, in a new launch if this one has looked at enough."""
         if self._left <= 0:
-            self._left = self._budget
-            self.work.launches += 1
+            with self._pace:  # on a device that is fast
+                pass
+            self._left = self._pace.work
+            self.work.launch(LOOP)
+            self.work.waits += 1
         self._left -= records + self._overhead
         self.work.scan(records, self.d, values, words)
 
     def join(self, rest: int) -> None:
         """Put the records left where they belong, groups by groups or record by record."""
         if self._leftovers == "groups":
-            self.work.launches += 1
+            self.work.launch(15)
             for _ in range(rest if rest < self.k else 0):
                 self.work.agree()
                 self.work.agree()
                 self.work.removals += 1
         elif self._leftovers == "records" and rest:
-            self.work.launches += 2
+            self.work.launch(9, 2)
 
 
 class Counted(cpu.PointSet):
@@ -151,10 +159,22 @@ def count_pairs(work: Work, n: int, d: int) -> None:
     rows = min(host.WORK // (n * d), host.ENTRIES // host.THREADS)
     rows = min(n, max(1, rows // tile) * tile)
     splits = min(tile, -(-host.BLOCKS // -(-rows // tile)), -(-n // tile))
-    work.launches += 2 * -(-n // rows)
+    for _ in portions(n, host.WORK, lambda most: min(rows, max(1, most // (n * d * tile)) * tile)):
+        work.launch(9, 2)
+        work.waits += 1
     count_tiles(work, n, d, tile, 1)
     work.values += 2 * n * splits * share
     work.words += 2 * n * splits * share
+
+
+def portions(total: int, most: int, size: Callable[[int], int]) -> Iterator[int]:
+    """Portions of a total that launches take at a time, as `Pace` lets them on a fast device."""
+    pace = _engine("launching").Pace(most)
+    while total > 0:
+        portion = min(total, max(1, size(pace.work)))
+        total -= portion
+        with pace:
+            yield portion
 
 
 def count_tiles(work: Work, n: int, d: int, tile: int, flops: int) -> None:
@@ -171,12 +191,12 @@ def count_tiles(work: Work, n: int, d: int, tile: int, flops: int) -> None:
 
 def count_prim(work: Work, n: int, d: int, item: int) -> None:
     """Prim's method: at every step one record fewer."""
-    steps_per_launch = _engine("prim").steps_per_launch
+    host = _engine("prim")
+    each = n * (d + 1) * item // 2 + host.BYTES_PER_STEP  # on average
+    for _ in portions(n - 1, host.BYTES_PER_LAUNCH, lambda most: most // each):
+        work.launch(16)
+        work.waits += 1
     work.held = max(work.held, n * (d + 1))
-    step = 0
-    while step < n - 1:
-        step += steps_per_launch((n - step) * (d + 1) * item)
-        work.launches += 1
     work.scan(n * (n - 1) // 2, d, values=1)
     work.grid_syncs += n - 1
     work.reductions += 2 * (n - 1)
@@ -195,54 +215,6 @@ def count_tree(work: Work, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     except trees.NoTree:
         count_prim(work, n, d, points.dtype.itemsize)
         return cpu.minimum_spanning_tree(points)
-
-
-def count_neighbours(work: Work, points: np.ndarray, m: int = 16) -> None:
-    """Lists of the nearest of all records."""
-    trees = import_module("benchmarks.cuda.trees")
-    trees.count_build(work, *points.shape)
-    with trees.counted(work):
-        _engine("search").neighbours(points, m)
-
-
-def count_linkage(work: Work, points: np.ndarray) -> None:
-    """Record linkage: the nearest record of each group's centroid of three, as of a release."""
-    trees = import_module("benchmarks.cuda.trees")
-    labels = METHODS["mdav"].function(points, 3, engine=cpu)
-    sums = np.zeros((labels.max() + 1, points.shape[1]))
-    np.add.at(sums, labels, points)
-    queries = (sums / np.bincount(labels)[:, None])[labels]
-    for _ in range(2):  # of the points and of the queries
-        trees.count_build(work, *points.shape)
-    with trees.counted(work):
-        _engine("search").nearest_records(points, queries)
-
-
-def count_expressions(work: Work, points: np.ndarray) -> None:
-    """Record linkage by array expressions: all pairs, tile by tile, several passes a variable."""
-    n, d = points.shape
-    work.expressions += (5 * d + 6) * -(-n * n // 2**22)
-    work.distances += n * n
-    work.flops += n * n * SQUARE * d
-    work.values += (
-        n * n * (6 * d + 4)
-    )  # the difference, its square and the sum are written and read
-
-
-def count_prim_alone(work: Work, points: np.ndarray) -> None:
-    """Prim's method, whatever the engine would choose."""
-    n, d = points.shape
-    count_prim(work, n, d, points.dtype.itemsize)
-
-
-# Operations that are counted by themselves, beside whole methods; two are what the engine did
-# before it had a tree.
-OPERATIONS: dict[str, Callable[[Work, np.ndarray], None]] = {
-    "mst by Prim": count_prim_alone,
-    "neighbours": count_neighbours,
-    "nearest_records": count_linkage,
-    "nearest_records by arrays": count_expressions,
-}
 
 
 @njit(cache=True, nogil=True)
@@ -280,11 +252,11 @@ def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> 
         ward._advance = usual
     steps, compared, mergers = map(int, tally)
     work.held = max(work.held, n * (d + 3))
-    launches = math.ceil(
-        steps / _engine("prim").steps_per_launch(n * (d + 3) * points.dtype.itemsize)
-    )
+    most = _engine("prim").steps_per_launch(n * (d + 3) * points.dtype.itemsize)
+    launches = sum(1 for _ in portions(steps, most, lambda steps: steps))
     work.scan(compared, d, values=2, words=1, flops=RISE)
-    work.launches += launches
+    work.launch(17, launches)
+    work.waits += launches
     work.grid_syncs += steps + launches
     work.reductions += 4 * steps
     work.removals += mergers
@@ -310,7 +282,8 @@ def dry_engine(work: Work) -> ModuleType:
     def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
         sizes = np.unique(within, return_counts=True)[1]
         if len(sizes) > 1:  # a block to a problem, all at once
-            work.launches += 2
+            work.launch(2)
+            work.launch(LOOP)
             work.scan(int((sizes**2).sum()), points.shape[1])
         else:
             records = Counted(points, Loop(work, points, k))
@@ -327,21 +300,26 @@ def dry_engine(work: Work) -> ModuleType:
     ) -> np.ndarray:
         sizes = np.unique(within, return_counts=True)[1]
         d = points.shape[1]
-        work.launches += 1
+        work.launch(12)  # sum_up
         if len(sizes) > 1:
-            work.launches += 1
+            work.launch(17)
             work.scan(int((sizes**2).sum()), d, flops=RISE)
             return cpu.merge_until_k(points, labels, within, k, progress)
         m = len(np.unique(labels))
         ward, tile = _engine("ward"), _engine("pairwise_kernels").TILE
-        rows = max(ward.BLOCKS, ward.WORK // (tile * m * d))
-        work.launches += -(-m // (tile * rows))
+        for _ in portions(
+            -(-m // tile), ward.WORK, lambda most: max(ward.BLOCKS, most // (tile * m * d))
+        ):
+            work.launch(10)
+            work.waits += 1
         count_tiles(work, m, d, tile, RISE)
         merged = labels.copy()
         merge_lazily(work, np.ascontiguousarray(points), merged, k)
         return merged
 
-    engine.mdav_groups = lambda points, k, progress=None: mdav(points, k, engine=steps(k, ""))
+    engine.mdav_groups = lambda points, k, within=None, progress=None: mdav(
+        points, k, engine=steps(k, "")
+    )
     engine.vmdav_groups = lambda points, k, gamma, progress=None: vmdav(
         points, k, gamma=gamma, engine=steps(k, "records")
     )

@@ -1,14 +1,15 @@
-"""Kernels of the CUDA engine compiled to PTX and assembled, without a GPU or a driver.
+"""Kernels of the CUDA engine compiled and assembled, without a GPU or a driver.
 
-A launch links with optimisation (LTO) where nvJitLink is there, so that is assembled too: its
-registers and spills are those of a card. The LLVM text of a kernel is the same for every compute
-capability that is asked for here (Numba's differs below 7.5 only), so kernels and the device
-functions that Numba keeps of them may serve several.
+A launch links with optimisation (LTO), so that is done here: registers and spills are those of a
+card, and the PTX that is looked through is what link-time optimisation leaves. The LLVM text of a
+kernel is the same for every compute capability that is asked for here (Numba's differs below 7.5
+only), so each kernel is compiled for the lowest one, and linked for all.
 """
 
 import re
 from functools import cache
 from importlib import import_module
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,6 @@ THREADS = 256
 WARP = 32
 CAPABILITIES = ((7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0))
 Capability = tuple[int, int]
-# Of these also the code that is linked with optimisation, one of each generation of the compiler.
-LINKED = ((8, 0), (12, 0))
 
 # Of a multiprocessor: warps, blocks, KiB of shared memory ("Technical Specifications per Compute
 # Capability" of NVIDIA's CUDA C++ Programming Guide). All have 65,536 registers.
@@ -121,14 +120,14 @@ def _device_runtime() -> bytes:
         return file.read()
 
 
-def linked(code: bytes, cc: Capability, grid: bool, lto: bool) -> str:
-    """What nvJitLink says while it makes machine code of PTX, or of LTO-IR."""
+def assembled(ptx: str, cc: Capability, grid: bool) -> str:
+    """What nvJitLink says while it makes machine code of PTX."""
     link = import_module("cuda.bindings.nvjitlink")
-    options = [f"-arch=sm_{cc[0]}{cc[1]}", "-verbose", *["-lto"] * lto]
+    options = [f"-arch=sm_{cc[0]}{cc[1]}", "-verbose"]
     handle = link.create(len(options), options)
+    code = ptx.encode()
     try:
-        kind = link.InputType.LTOIR if lto else link.InputType.PTX
-        link.add_data(handle, kind, code, len(code), "kernel")
+        link.add_data(handle, link.InputType.PTX, code, len(code), "kernel")
         if grid:  # grid synchronisation is a function of the device runtime
             runtime = _device_runtime()
             link.add_data(handle, link.InputType.LIBRARY, runtime, len(runtime), "cudadevrt")
@@ -142,6 +141,21 @@ def linked(code: bytes, cc: Capability, grid: bool, lto: bool) -> str:
     finally:
         link.destroy(handle)
     return log.decode()
+
+
+def linked_ptx(ltoir: bytes, cc: Capability) -> str:
+    """The PTX that is left of LTO-IR after link-time optimisation, without the device runtime."""
+    link = import_module("cuda.bindings.nvjitlink")
+    options = [f"-arch=sm_{cc[0]}{cc[1]}", "-lto", "-ptx"]
+    handle = link.create(len(options), options)
+    try:
+        link.add_data(handle, link.InputType.LTOIR, ltoir, len(ltoir), "kernel")
+        link.complete(handle)
+        text = bytearray(link.get_linked_ptx_size(handle))
+        link.get_linked_ptx(handle, text)
+    finally:
+        link.destroy(handle)
+    return text.decode().rstrip("\0")
 
 
 def read_log(log: str) -> dict[str, int]:
@@ -172,6 +186,7 @@ DOUBLE = re.compile(r"\.f64\b")
 FUSED = re.compile(r"\b(?:fma|mad)\.[a-z.]*f(?:32|64)\b")
 PRODUCT = re.compile(r"\bmul(?:\.ftz)?\.f(?:32|64)\s+(%\w+)")
 SUM = re.compile(r"\b(?:add|sub)(?:\.ftz)?\.f(?:32|64)\s")
+STALE = re.compile(r"\bld\.global\.nc\b")  # not coherent: may miss what other blocks wrote
 
 
 def fused(ptx: str) -> list[int]:
@@ -196,6 +211,7 @@ def read_ptx(ptx: str) -> dict[str, int]:
     return {
         "doubles": sum(bool(DOUBLE.search(line)) for line in ptx.splitlines()),
         "fused": len(fused(ptx)),
+        "stale": len(STALE.findall(ptx)),
         "shared": sum(map(int, shared)),
     }
 
@@ -214,23 +230,37 @@ def places(ptx: str) -> list[str]:
     return list(result)
 
 
-def compiled(kernel: Kernel, capabilities: list[Capability]) -> list[dict[str, Any]]:
-    """A row for each compute capability: what is in the PTX and in the machine code."""
-    cuda = import_module("numba.cuda")
+def _ltoir(kernel: Kernel, cc: Capability) -> bytes:
     _without_driver()
-    types, python = signature(kernel), function(kernel)
+    _Device.compute_capability = cc
+    code, _ = import_module("numba.cuda").compile(
+        *(function(kernel), signature(kernel)), cc=cc, device=False, abi="numba", output="ltoir"
+    )
+    return code
+
+
+def seconds(kernels: list[Kernel], cc: Capability = (8, 0)) -> float:
+    """Seconds of one core for compiling and linking kernels as launches do, in a new process."""
+    import_module("numba.cuda")
+    begun = process_time()
+    for kernel in kernels:
+        assembled(linked_ptx(_ltoir(kernel, cc), cc), cc, bool(kernel.cooperative))
+    return process_time() - begun
+
+
+def compiled(kernel: Kernel, capabilities: list[Capability]) -> list[dict[str, Any]]:
+    """A row for each compute capability: what is in the linked PTX and in the machine code."""
+    ltoir = _ltoir(kernel, min(capabilities))
     rows = []
     for cc in capabilities:
-        _Device.compute_capability = cc
-        ptx, _ = cuda.compile_ptx(python, types, cc=cc)
+        ptx = linked_ptx(ltoir, cc)
         grid = "cudaCGSynchronize" in ptx
-        row: dict[str, Any] = read_ptx(ptx) | read_log(linked(ptx.encode(), cc, grid, False))
-        if cc in LINKED:
-            ltoir, _ = cuda.compile(python, types, cc=cc, device=False, abi="numba", output="ltoir")
-            row["launched"] = read_log(linked(ltoir, cc, grid, True))
+        row: dict[str, Any] = read_ptx(ptx) | read_log(assembled(ptx, cc, grid))
         row["cc"] = cc
         if row["fused"]:
-            with_lines, _ = cuda.compile_ptx(python, types, cc=cc, lineinfo=True)
+            with_lines, _ = import_module("numba.cuda").compile_ptx(
+                function(kernel), signature(kernel), cc=cc, lineinfo=True
+            )
             row["places"] = places(with_lines)
         rows.append(row)
     return rows

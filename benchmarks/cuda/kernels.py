@@ -184,8 +184,7 @@ def pretend_teams(launching: Any) -> None:
     launching.SIMULATED = False
     launching.RECORDS_PER_BLOCK = RECORDS // 2
     launching.cuda = SimpleNamespace(get_current_device=lambda: device)
-    fixed_size: Any = import_module(f"{ENGINE}.fixed_size")
-    fixed_size.blocks_that_fit = lambda *arguments: 2
+    launching.blocks_that_fit = lambda *arguments: 2
 
 
 def launched(methods: list[str]) -> tuple[dict[int, dict[tuple[Type, ...], set[str]]], list[str]]:

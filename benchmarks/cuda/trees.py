@@ -16,6 +16,7 @@ from numba import njit
 
 from microagg_gpu.kernels.cuda import mst, search
 from microagg_gpu.kernels.cuda.boxes import NONE
+from microagg_gpu.kernels.cuda.launching import flat
 
 from .work import Work
 
@@ -304,15 +305,35 @@ _PER_RECORD = {"advance": (2, 4), "least_lengths": (2, 2), "first_edges": (2, 4)
 _PER_RECORD |= {"unsettled": (2, 4), "hook": (1, 5)}
 
 
+# Which argument of a kernel is the first of its queries; the next one is the last.
+_QUERIES = {"nearest_rows": 2, "nearest_points": 3}
+
+
+def _sample(name: str, arguments: tuple[Any, ...], every: int, tally: np.ndarray) -> None:
+    """Answer a warp's number of queries, leave out so many times as many, and so on."""
+    at = _QUERIES[name]
+    first, last = arguments[at : at + 2]
+    for begin in range(first, last, LANES * every):
+        chunk = begin, min(last, begin + LANES)
+        TWINS[name](*arguments[:at], *chunk, *arguments[at + 2 :], tally)
+    tally *= every
+
+
 @contextmanager
-def counted(work: Work) -> Iterator[None]:
-    """Let the engine's searches and spanning trees run here, and add what they do to the work."""
+def counted(work: Work, every: int = 1) -> Iterator[None]:
+    """Let the engine's searches and spanning trees run here, and add what they do to the work.
+
+    Of all queries one of `every` is answered, and counts for the others.
+    """
 
     def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
         name = kernel.py_func.__name__
         tally = np.zeros(5, dtype=np.int64)
-        TWINS[name](*arguments, tally)
-        work.launches += 1
+        if every > 1 and name in _QUERIES:
+            _sample(name, arguments, every, tally)
+        else:
+            TWINS[name](*arguments, tally)
+        work.launch(sum(1 for _ in flat(arguments)))
         work.expressions += EXPRESSIONS.get(name, 0)
         if name in _PER_RECORD:
             numbers, indices = (x * len(arguments[0]) for x in _PER_RECORD[name])

@@ -1,6 +1,6 @@
 """What is asked of a device, counted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 # Flops: of a variable in a squared distance (subtract, multiply, add); of what makes a rise of SSE
 # of it; of a number added to a correctly rounded sum, and of a sum made a centroid.
@@ -13,8 +13,8 @@ class Work:
 
     Attributes
     ----------
-    launches : int
-        Kernels started.
+    launches, arguments : int
+        Kernels started, and arrays and numbers that were handed to them.
     grid_syncs : int
         Grid synchronisations.
     reductions, removals : int
@@ -41,6 +41,7 @@ class Work:
     """
 
     launches: int = 0
+    arguments: int = 0
     grid_syncs: int = 0
     reductions: int = 0
     removals: int = 0
@@ -59,6 +60,20 @@ class Work:
     def bytes(self, item: int) -> int:
         """Bytes moved, for numbers of so many bytes."""
         return self.values * item + 8 * self.words
+
+    def launch(self, arguments: int, times: int = 1) -> None:
+        """Start a kernel with so many arguments."""
+        self.launches += times
+        self.arguments += arguments * times
+
+    def __add__(self, other: "Work") -> "Work":
+        both = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return Work(**both | {"held": max(self.held, other.held)})
+
+    def times(self, factor: float) -> "Work":
+        """So many times the work, on records that are as many."""
+        more = {f.name: round(factor * getattr(self, f.name)) for f in fields(self)}
+        return Work(**more | {"held": self.held})
 
     def scan(self, records: int, d: int, values: int = 0, words: int = 0, flops: int = 0) -> None:
         """Compare records with a point, each with so many values and words besides."""

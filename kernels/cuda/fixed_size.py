@@ -22,7 +22,7 @@ from ..protocol import Progress
 from .chunks import Slots
 from .fixed_kernels import LEFT, make_kernels
 from .fixed_steps import Groups, Lists, Sums
-from .launching import Pace, blocks_that_fit, check_room, launch, real_type, team_blocks
+from .launching import Pace, check_room, larger_team, launch, real_type, team_blocks
 from .pairwise import farthest_of_each, nearest_of_each
 from .team import NONE, Board
 
@@ -142,15 +142,14 @@ class _Loop:
         """
         kernel = getattr(self._kernels, name)
         state = self._state()
-        if self._team > 1:
-            fit = blocks_that_fit(kernel, 1, self._k, *options, *state)
-            if join:
-                fit = min(fit, blocks_that_fit(self._kernels.join_leftovers, *self._joining()))
-            more = team_blocks(len(self._order), fit)
-            if more > self._team:
-                self._team = more
-                del self._slots, self._lists, self._groups, state
-                self._deal(None)
+        launches = [(kernel, 1, self._k, *options, *state)]
+        if join:
+            launches.append((self._kernels.join_leftovers, *self._joining()))
+        more = larger_team(self._team, len(self._order), *launches)
+        if more > self._team:
+            self._team = more
+            del self._slots, self._lists, self._groups, state, launches
+            self._deal(None)
         if worth is not None:
             xp = array_namespace(worth)
             self._slots.worth[...] = xp.take(worth, xp.asarray(self._order))
@@ -174,11 +173,21 @@ class _Loop:
         return self._k, self._slots, self._groups, self._board
 
 
-def mdav_groups(points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
+def mdav_groups(
+    points: Any, k: int, within: Within = None, progress: Progress | None = None
+) -> np.ndarray:
     """MDAV; see `protocol.Engine`."""
-    labels = _Loop(points, k).run("mdav", until=2 * k - 1, progress=progress)
-    labels[labels == NONE] = labels.max() + 1
-    return labels
+
+    def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
+        labels = _Loop(part, k, parts).run("mdav", until=2 * k - 1, progress=progress)
+        # A problem of m records has m // k groups. The last one takes the rest.
+        last = -1
+        for records in [np.arange(len(labels))] if parts is None else parts:
+            last += max(1, len(records) // k)
+            labels[records] = np.where(labels[records] == NONE, last, labels[records])
+        return labels
+
+    return _each_problem(points, within, solve)
 
 
 def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = None) -> np.ndarray:

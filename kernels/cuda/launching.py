@@ -67,7 +67,7 @@ class Pace:
 
     Displays stop a kernel after 2 seconds, and Ctrl-C waits for one. No number of bytes tells how
     long they take: cards differ, and a block that works alone has a small part of one. So the first
-    launch does little, and nobody looks at its time, which may be that of compiling.
+    launches do little; nobody looks at the time of the very first, which may be that of compiling.
 
     Parameters
     ----------
@@ -76,11 +76,12 @@ class Pace:
     """
 
     SECONDS = 0.1
+    FIRST = 1024  # so little of the most, since a multiprocessor may have to do it alone
 
     def __init__(self, most: int) -> None:
         self._most = max(1, most)
         self._timed = False
-        self.work = max(1, most // 16)
+        self.work = max(1, most // self.FIRST)
 
     def __enter__(self) -> None:
         self._begun = perf_counter()
@@ -92,6 +93,11 @@ class Pace:
             faster = min(4.0, self.SECONDS / max(seconds, 1e-6))
             self.work = min(self._most, max(1, int(self.work * faster)))
         self._timed = True
+
+
+def read_number(x: Any) -> int:
+    """A number from the device, for which the host waits."""
+    return int(x)
 
 
 def flat(arguments: Iterable[Any]) -> Iterator[Any]:
@@ -117,7 +123,8 @@ def team_blocks(records: int, fit: int | None = None) -> int:
     ----------
     records : int
     fit : int, optional
-        Blocks that fit on the device, if `blocks_that_fit` was asked.
+        Blocks that fit on the device, if `blocks_that_fit` was asked. At most THREADS form a team,
+        since a thread of each reads what the others show: two blocks and more on a multiprocessor.
     """
     if SIMULATED:
         return 1
@@ -134,6 +141,17 @@ def blocks_that_fit(kernel: Any, *arguments: Any) -> int:
     """
     types = tuple(kernel.typeof_pyval(_for_numba(x)) for x in arguments)
     return kernel.compile(types).max_cooperative_grid_blocks(THREADS)
+
+
+def larger_team(team: int, records: int, *launches: tuple[Any, ...]) -> int:
+    """Blocks of a team as large as the device holds of each of some kernels, with arguments.
+
+    A team of one block stays alone: its blocks cannot meet, or its records are few.
+    """
+    if team == 1:
+        return 1
+    fit = min(blocks_that_fit(kernel, *arguments) for kernel, *arguments in launches)
+    return max(team, team_blocks(records, fit))
 
 
 def check_room(points: Any, needed: int) -> None:

@@ -21,8 +21,8 @@ from ..generic.arrays import to_numpy
 from .arithmetic import product
 from .boxes import NONE
 from .compiled import entry
-from .launching import launch
-from .search import blocks_for, portions, read_number
+from .launching import launch, read_number
+from .search import blocks_for, portions
 from .search_kernels import my_query
 from .warp import LANES, lanes_where, least
 

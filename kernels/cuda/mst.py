@@ -20,7 +20,7 @@ from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .boxes import NONE, Boxes, build
-from .launching import check_room, launch
+from .launching import check_room, launch, read_number
 from .mst_kernels import (
     Best,
     Candidates,
@@ -32,7 +32,7 @@ from .mst_kernels import (
     unsettled,
 )
 from .prim import prim
-from .search import blocks_for, fill_rows, portions, read_number, tree_bytes
+from .search import blocks_for, fill_rows, portions, tree_bytes
 from .team import THREADS
 from .warp import LANES
 

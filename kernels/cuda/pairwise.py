@@ -5,11 +5,11 @@ from typing import Any
 from array_api_compat import device
 
 from ..arrays import array_namespace
-from .launching import check_room, launch, real_type
+from .launching import Pace, check_room, launch, read_number, real_type
 from .pairwise_kernels import SHARE, TILE, make_kernels
 from .team import THREADS
 
-# Variables of pairs that one launch looks at: some hundredths of a second on a slow card.
+# Variables of pairs that one launch looks at, at most.
 WORK = 2**33
 # Entries of the lists of one launch, of 16 bytes at the most.
 ENTRIES = 2**24
@@ -37,10 +37,13 @@ def pairwise_distances(a: Any, b: Any = None) -> Any:
     check_room(a, m * n * a.dtype.itemsize)
     squares = xp.empty((m, n), dtype=a.dtype, device=device(a))
     kernels = make_kernels(real_type(a))
-    step = _whole_tiles(WORK // (n * d))
-    for first in range(0, m, step):
-        blocks = _tiles(min(step, m - first)) * _tiles(n)
-        launch(kernels.pairwise, blocks, a, b, symmetric, first, squares)
+    first, pace = 0, Pace(WORK)
+    while first < m:
+        rows = min(m - first, _whole_tiles(pace.work // (n * d)))
+        with pace:
+            launch(kernels.pairwise, _tiles(rows) * _tiles(n), a, b, symmetric, first, squares)
+            read_number(squares[first, 0])
+        first += rows
     return squares
 
 
@@ -102,14 +105,18 @@ def _best_of_each(a: Any, b: Any, allowed: Any, k: int, sign: int) -> tuple[Any,
     indices = xp.empty((m, k), dtype=xp.int64, device=on)
     real = real_type(a)
     kernels = make_kernels(real)
-    for first in range(0, m, step):
-        rows = min(step, m - first)
+    first, pace = 0, Pace(WORK)
+    while first < m:
+        rows = min(step, m - first, _whole_tiles(pace.work // (n * d)))
         lists = worths[:rows, :, :], keys[:rows, :, :]
-        launch(
-            kernels.list_best, _tiles(rows) * splits,
-            a, b, allowed, apart, real(sign), first, splits, *lists,
-        )  # fmt: skip
-        launch(kernels.merge_lists, rows, real(sign), first, *lists, squares, indices)
+        with pace:
+            launch(
+                kernels.list_best, _tiles(rows) * splits,
+                a, b, allowed, apart, real(sign), first, splits, *lists,
+            )  # fmt: skip
+            launch(kernels.merge_lists, rows, real(sign), first, *lists, squares, indices)
+            read_number(indices[first, 0])
+        first += rows
     return squares, indices
 
 

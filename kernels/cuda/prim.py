@@ -16,7 +16,7 @@ from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .chunks import Slots
-from .launching import Pace, check_room, launch, real_type, team_blocks
+from .launching import Pace, check_room, larger_team, launch, real_type, team_blocks
 from .prim_kernels import make_kernels
 from .team import Board
 
@@ -33,15 +33,39 @@ def steps_per_launch(looked_at: int) -> int:
 
 def prim(points: Any, progress: Progress | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Edges and squared lengths, in order; see `Engine.minimum_spanning_tree`."""
-    xp = array_namespace(points)
     n, d = points.shape
     if n < 2:
         return np.empty((0, 2), dtype=np.int64), np.empty(0)
-    real = real_type(points)
     item = points.dtype.itemsize
     check_room(points, n * (2 * d * item + 2 * item + 32))
     blocks = team_blocks(n)
-    kernel = make_kernels(real, blocks > 1).prim
+    kernel = make_kernels(real_type(points), blocks > 1).prim
+    state = _dealt(points, blocks)
+    more = larger_team(blocks, n, (kernel, 0, 1, *state))
+    if more > blocks:
+        blocks = more
+        del state
+        state = _dealt(points, blocks)
+    *_, edges, lengths, _ = state
+    step, pace = 0, Pace(BYTES_PER_LAUNCH)
+    while step < n - 1:
+        steps = pace.work // ((n - step) * (d + 1) * item + BYTES_PER_STEP)
+        last = min(n - 1, step + max(1, steps))
+        with pace:
+            launch(kernel, blocks, step, last, *state)
+            to_numpy(edges[:1])  # waits for the device, so that Ctrl-C need not wait for all
+        step = last
+        if progress is not None:
+            progress(1.0 - (1.0 - step / n) ** 2)
+    codes, squared = to_numpy(edges), to_numpy(lengths).astype(np.float64)
+    first = np.lexsort((codes, squared))
+    codes = codes[first]
+    return np.stack([codes // n, codes % n], axis=1), squared[first]
+
+
+def _dealt(points: Any, blocks: int) -> tuple[Any, ...]:
+    """What the kernel works on, the records dealt to the blocks of a team."""
+    xp, real, n = array_namespace(points), real_type(points), points.shape[0]
     shares = [np.arange(b, n, blocks) for b in range(blocks)]
     sizes = np.array([len(share) for share in shares])
     order = np.concatenate(shares)
@@ -61,17 +85,4 @@ def prim(points: Any, progress: Progress | None = None) -> tuple[np.ndarray, np.
     edge = xp.full((n,), 2 * n * n, dtype=xp.int64)  # none yet
     reached = xp.zeros((blocks,), dtype=xp.int64)
     board = Board(xp.empty((2, blocks), dtype=real), xp.empty((2, blocks), dtype=xp.int64))
-    step, pace = 0, Pace(BYTES_PER_LAUNCH)
-    while step < n - 1:
-        steps = pace.work // ((n - step) * (d + 1) * item + BYTES_PER_STEP)
-        last = min(n - 1, step + max(1, steps))
-        with pace:
-            launch(kernel, blocks, step, last, slots, edge, reached, edges, lengths, board)
-            to_numpy(edges[:1])  # waits for the device, so that Ctrl-C need not wait for all
-        step = last
-        if progress is not None:
-            progress(1.0 - (1.0 - step / n) ** 2)
-    codes, squared = to_numpy(edges), to_numpy(lengths).astype(np.float64)
-    first = np.lexsort((codes, squared))
-    codes = codes[first]
-    return np.stack([codes // n, codes % n], axis=1), squared[first]
+    return slots, edge, reached, edges, lengths, board

@@ -13,7 +13,7 @@ from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .boxes import Boxes, build
-from .launching import check_room, launch
+from .launching import check_room, launch, read_number
 from .search_kernels import nearest_points, nearest_rows
 from .warp import LANES, WARPS
 
@@ -32,11 +32,6 @@ def portions(total: int) -> Iterator[tuple[int, int]]:
         yield start, stop
         start = stop
         size = max(WARPS, int(size * min(8.0, _SECONDS / max(perf_counter() - begun, 1e-6))))
-
-
-def read_number(x: Any) -> int:
-    """A number from the device, for which the host waits."""
-    return int(x)
 
 
 def tree_bytes(n: int, d: int, item: int) -> int:

@@ -23,10 +23,10 @@ from ..generic.arrays import to_numpy
 from ..generic.segments import walk_back
 from .arithmetic import product
 from .compiled import entry
-from .launching import check_room, launch, real_type
+from .launching import Pace, check_room, launch, read_number, real_type
 from .team import THREADS
 
-# Costs kept at a time, and starts of a launch: some hundredths of a second of steps.
+# Costs kept at a time, and starts of a launch, at most.
 _COSTS = 2**25
 _STARTS = 2**18
 
@@ -92,9 +92,13 @@ def optimal_sizes(values: Any, k: int) -> list[np.ndarray]:
     best = xp.full((variables, n + 1), np.inf, dtype=values.dtype, device=device(values))
     best[:, 0] = 0
     size = xp.zeros((variables, n + 1), dtype=xp.int64, device=device(values))
-    for first in range(0, starts, width):
-        last = min(first + width, starts)
+    first, pace = 0, Pace(width)
+    while first < starts:
+        last = min(first + pace.work, starts)
         blocks = -(-variables * (last - first) // THREADS)
-        launch(kernels.grow, blocks, k, first, last, columns, costs)
-        launch(kernels.connect, variables, k, first, last, costs, best, size)
+        with pace:
+            launch(kernels.grow, blocks, k, first, last, columns, costs)
+            launch(kernels.connect, variables, k, first, last, costs, best, size)
+            read_number(size[0, last])
+        first = last
     return [walk_back(column) for column in to_numpy(size)]

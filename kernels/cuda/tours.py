@@ -11,14 +11,14 @@ from array_api_compat import device
 from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
-from .launching import check_room, launch, real_type
+from .launching import Pace, check_room, launch, read_number, real_type
 from .pairwise import pairwise_distances
 from .team import THREADS
 from .tour_kernels import make_kernels
 
 # Tours grown side by side: enough to fill any device.
 TOURS = 1024
-# Records that one launch passes by on all its tours: some hundredths of a second.
+# Records that one launch passes by on all its tours, at most.
 WORK = 2**29
 
 
@@ -60,22 +60,23 @@ def tours_from(lengths: Any, first: int, last: int, tour: str, window: int, tell
     tours[:, :2] = xp.reshape(starts, (m, 1))
     distances = xp.asarray(lengths[first:last, :], copy=True)
     kernels = make_kernels(real_type(lengths))
-    if tour == "insertion":
-        edges = xp.zeros((m, n + 1), dtype=lengths.dtype, device=on)
-        launches = _bounded(m * n, 1, n, kernels.insert_farthest, tours, edges, distances)
-    else:
-        launches = _bounded(m * n, 1, n, kernels.go_to_nearest, tours, distances)
+    # A kernel, what it takes, its first and last step, and the records passed by in a step.
+    edges = xp.zeros((m, n + 1), dtype=lengths.dtype, device=on)
+    parts: list[tuple[Any, ...]] = [
+        (kernels.insert_farthest, (tours, edges, distances), 1, n, m * n)
+    ]
+    if tour != "insertion":
+        parts = [(kernels.go_to_nearest, (tours, distances), 1, n, m * n)]
     if window > 1:
         visits = m * (min(window, n) + THREADS)  # the threads wait more than they read
-        launches += _bounded(visits, 0, n - 2, kernels.reverse_stretches, tours, window)
-    for done, (kernel, *arguments) in enumerate(launches, 1):
-        launch(kernel, m, lengths, *arguments)
-        int(tours[0, 0])  # waits for the launch, so that progress is true and Ctrl-C works
-        tell(done / len(launches))
+        parts.append((kernels.reverse_stretches, (tours, window), 0, n - 2, visits))
+    for done, (kernel, arguments, step, last_step, visits) in enumerate(parts):
+        begin, pace = step, Pace(WORK)
+        while step < last_step:
+            until = min(last_step, step + max(1, pace.work // visits))
+            with pace:
+                launch(kernel, m, lengths, step, until, *arguments)
+                read_number(tours[0, 0])
+            step = until
+            tell((done + (step - begin) / (last_step - begin)) / len(parts))
     return tours
-
-
-def _bounded(visits: int, first: int, last: int, kernel: Any, *arguments: Any) -> list[Any]:
-    """Split the steps from first to last - 1, of so many visits each, into launches of a kernel."""
-    steps = max(1, WORK // visits)
-    return [(kernel, i, min(last, i + steps), *arguments) for i in range(first, last, steps)]

@@ -16,7 +16,15 @@ import numpy as np
 from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
-from .launching import Pace, check_room, launch, real_type, team_blocks
+from .launching import (
+    Pace,
+    check_room,
+    larger_team,
+    launch,
+    read_number,
+    real_type,
+    team_blocks,
+)
 from .pairwise_kernels import TILE
 from .prim import steps_per_launch
 from .team import THREADS, Board
@@ -24,7 +32,8 @@ from .ward_kernels import CHANGED, GroupSlots, GroupSums, make_kernels, make_sta
 
 # A problem of more records than this gets a launch of its own.
 LARGE = 4 * THREADS
-# Variables of pairs that one launch compares at the start, and blocks enough to fill any device.
+# Variables of pairs that one launch compares at the start, at most, and blocks enough to fill any
+# device.
 WORK = 2**33
 BLOCKS = 256
 
@@ -82,45 +91,55 @@ def _merge(
     item = points.dtype.itemsize
     check_room(points, m * ((4 * d + 5) * item + 40) + 8 * len(records))
     _, starts = np.unique(within[begin], return_index=True)
-    team = team_blocks(m) if len(starts) == 1 else 1
-    shares = [np.arange(b, m, team) for b in range(team)]
-    if team == 1:
-        shares = np.split(np.arange(m), starts[1:])
-    blocks = len(shares)
-    order = np.concatenate(shares)
-    held = np.array([len(share) for share in shares])
-    small = np.repeat(np.add.reduceat((sizes < k).astype(np.int64), starts), team)
+    few = np.add.reduceat((sizes < k).astype(np.int64), starts)  # groups, in each problem
 
     def empty(*shape: int, dtype: Any = real) -> Any:
         return xp.empty(shape, dtype=dtype)
 
-    slots = GroupSlots(
-        columns=empty(d, m),
-        size=empty(m),
-        group=xp.asarray(order),
-        slot_of=xp.asarray(np.argsort(order)),
-        distance=xp.full((m,), -1, dtype=real),
-        near=xp.full((m,), CHANGED, dtype=xp.int64),
-        start=xp.asarray(np.cumsum(held) - held),
-        held=xp.asarray(held),
-    )
-    sums = GroupSums(empty(m, 3, d + 1), empty(blocks, 3, d + 1), empty(blocks, d))
-    board = Board(empty(4, blocks), empty(4, blocks, dtype=xp.int64))
-    into = xp.arange(m, dtype=xp.int64)
-    left = xp.asarray(small, copy=True)
+    def dealt(team: int) -> tuple[Any, ...]:
+        """What the kernel works on, the groups dealt to the blocks of a team or of problems."""
+        shares = [np.arange(b, m, team) for b in range(team)]
+        if team == 1:
+            shares = np.split(np.arange(m), starts[1:])
+        blocks = len(shares)
+        order = np.concatenate(shares)
+        held = np.array([len(share) for share in shares])
+        slots = GroupSlots(
+            columns=empty(d, m),
+            size=empty(m),
+            group=xp.asarray(order),
+            slot_of=xp.asarray(np.argsort(order)),
+            distance=xp.full((m,), -1, dtype=real),
+            near=xp.full((m,), CHANGED, dtype=xp.int64),
+            start=xp.asarray(np.cumsum(held) - held),
+            held=xp.asarray(held),
+        )
+        sums = GroupSums(empty(m, 3, d + 1), empty(blocks, 3, d + 1), empty(blocks, d))
+        board = Board(empty(4, blocks), empty(4, blocks, dtype=xp.int64))
+        into = xp.arange(m, dtype=xp.int64)
+        return slots, sums, into, xp.asarray(np.repeat(few, team), copy=True), board
+
+    team = team_blocks(m) if len(starts) == 1 else 1
+    kernel = make_kernels(real, team > 1).merge
+    if team > 1:
+        team = larger_team(team, m, (kernel, 1, k, *dealt(team)))
+    slots, sums, into, left, board = dealt(team)
+    blocks, small = len(left), np.repeat(few, team)
     start = make_start_kernels(real)
     launch(
         start.sum_up, min(BLOCKS, -(-m * d // THREADS)),
         points, xp.asarray(records), xp.asarray(np.append(begin, len(records))), slots, sums.total,
     )  # fmt: skip
     if len(starts) == 1 and small[0]:
-        tiles = -(-m // TILE)
-        rows = max(BLOCKS, WORK // (TILE * m * d))
-        for first in range(0, tiles, rows):
-            launch(start.find_first, min(rows, tiles - first), first, k, slots)
-            to_numpy(slots.near[:1])  # waits for the device, so that Ctrl-C need not wait for all
+        tiles, first, pace = -(-m // TILE), 0, Pace(WORK)
+        while first < tiles:
+            # Fewer blocks than fill the device would take as long.
+            rows = min(tiles - first, max(BLOCKS, pace.work // (TILE * m * d)))
+            with pace:
+                launch(start.find_first, rows, first, k, slots)
+                read_number(slots.near[0])
             tell(0.25 * first / tiles)
-    kernel = make_kernels(real, team > 1).merge
+            first += rows
     pace = Pace(steps_per_launch(m * (d + 3) * item))
     now = small
     while now.any():

@@ -32,7 +32,7 @@ from ..kernels.arguments import Partition, Sweep
 from ..kernels.compiling import clock
 from ..kernels.protocol import Engine, Watch
 from .common import take_records
-from .mdav import mdav
+from .mdav import mdav_of_each
 
 HOT, COLD = 2.0, 0.02  # first and last temperature, in units of a record's share of the bound
 _POWER = 0.6  # of a record's share of the bound, in its temperature
@@ -298,9 +298,9 @@ def split_large(points: Any, labels: np.ndarray, k: int, engine: Engine) -> np.n
     large = np.flatnonzero(sizes >= 2 * k)
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(sizes)
-    for g in large:
-        rows = order[ends[g] - sizes[g] : ends[g]]
-        parts = mdav(take_records(points, rows), k, engine=engine)
+    members = [order[ends[g] - sizes[g] : ends[g]] for g in large]
+    found = mdav_of_each(points, members, k, engine)
+    for g, rows, parts in zip(large, members, found, strict=True):
         new[rows] = np.where(parts == 0, g, count + parts - 1)
         count += parts.max()
     return new

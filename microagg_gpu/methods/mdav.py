@@ -11,14 +11,29 @@ from typing import Any
 import numpy as np
 
 from ..kernels.protocol import Engine, HasLoops, PointSet, Progress
-from .common import Groups, point_set
+from .common import Groups, point_set, take_records
 
 
 def mdav(points: Any, k: int, *, engine: Engine, progress: Progress | None = None) -> np.ndarray:
     """MDAV, maximum distance to average vector (Domingo-Ferrer and Torra 2005)."""
     if isinstance(engine, HasLoops):
-        return engine.mdav_groups(points, k, progress)
+        return engine.mdav_groups(points, k, progress=progress)
     return mdav_of(point_set(points, engine), k, progress)
+
+
+def mdav_of_each(
+    points: Any, problems: list[np.ndarray], k: int, engine: Engine
+) -> list[np.ndarray]:
+    """The groups of each of several sets of at least k records, as `mdav` numbers them.
+
+    An engine that runs whole loops does all in one call: a launch for each would take longer.
+    """
+    if not isinstance(engine, HasLoops) or len(problems) < 2:
+        return [mdav(take_records(points, records), k, engine=engine) for records in problems]
+    sizes = [len(records) for records in problems]
+    part = take_records(points, np.concatenate(problems))
+    labels = engine.mdav_groups(part, k, np.repeat(np.arange(len(sizes)), sizes))
+    return [groups - groups.min() for groups in np.split(labels, np.cumsum(sizes)[:-1])]
 
 
 def mdav_of(records: PointSet, k: int, progress: Progress | None = None) -> np.ndarray:

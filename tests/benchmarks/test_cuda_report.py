@@ -13,6 +13,7 @@ import pytest
 from benchmarks import cuda_report
 from benchmarks.cuda import compile as cuda_compile
 from benchmarks.cuda import kernels as cuda_kernels
+from benchmarks.cuda.compile_tables import problems
 from benchmarks.cuda.costs import COSTS
 from benchmarks.scaling import __main__ as scaling
 from helpers.methods import run as run_method
@@ -101,17 +102,38 @@ def test_every_kernel_is_launched_by_a_method_with_one_set_of_types():
 
 
 @needs_numba_cuda
+def test_linked_code_is_looked_through():
+    kernel = next(
+        each
+        for each in cuda_kernels.found(["optimal"])[0]
+        if (each.name, each.real) == ("grow", "float32")
+    )
+    [row] = cuda_compile.compiled(kernel, [(8, 0)])
+    assert (row["fused"], row["doubles"], row["stale"], row["spills"]) == (0, 0, 0, 0)
+    assert cuda_compile.seconds([kernel]) > 0
+    assert problems([kernel], [], {kernel: [row]}) == []
+    for what in ("fused", "doubles", "stale", "spills"):
+        assert len(problems([kernel], [], {kernel: [row | {what: 1}]})) == 1
+
+
+def test_what_may_not_be_there_is_found_in_ptx():
+    ptx = "ld.global.nc.f64 %fd1, [%rd1];\n.shared .align 8 .b8 x[64];"
+    assert cuda_compile.read_ptx(ptx) == {"doubles": 1, "fused": 0, "stale": 1, "shared": 64}
+
+
+@needs_numba_cuda
 def test_report_compiles_without_a_gpu(tmp_path):
     output = tmp_path / "cuda.md"
     done = run(
         *("-m", "benchmarks.cuda_report", "--cc", "8.0,12.0", "--methods", "optimal"),
-        *("--output", str(output)),
+        *("--searches", "0", "--kept", str(tmp_path / "kept"), "--output", str(output)),
     )
     assert done.returncode == 0, done.stderr
     text = output.read_text()
     for real in ("float64", "float32"):
         assert f"| `segments.grow` | {real} |" in text
     assert "Nothing of this was found wrong." in text
+    assert "## The first call" in text
     assert "projection" in text
 
 
@@ -206,7 +228,7 @@ from microagg_gpu.kernels import engine_named
 from microagg_gpu.kernels.cuda import launching, search
 from benchmarks.cuda.budget import dry_run
 launching.RECORDS_PER_BLOCK = 50
-search._SECONDS = float("inf")  # launches grow as on a device that is fast
+search._SECONDS = launching.Pace.SECONDS = float("inf")  # launches grow as on a fast device
 found = {}
 for method in sys.argv[2:]:
     points = np.random.default_rng(0).normal(size=(1500 if method == "mst" else 200, 10))

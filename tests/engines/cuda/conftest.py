@@ -41,11 +41,11 @@ if SIMULATOR:
 @pytest.fixture(autouse=True)
 def teams_of_several_blocks(monkeypatch):
     """Let blocks work together on few records, where blocks can (not in Numba's simulator)."""
-    from microagg_gpu.kernels.cuda import fixed_size, launching
+    from microagg_gpu.kernels.cuda import launching
 
     monkeypatch.setattr(launching, "RECORDS_PER_BLOCK", 16)
     # More blocks than one to a multiprocessor would only take longer here.
-    monkeypatch.setattr(fixed_size, "blocks_that_fit", lambda *given: 4)
+    monkeypatch.setattr(launching, "blocks_that_fit", lambda *given: 4)
 
 
 @pytest.fixture(autouse=True)

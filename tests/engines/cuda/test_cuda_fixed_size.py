@@ -6,9 +6,11 @@ import pytest
 from helpers.methods import centroid, diameter, mdav, vmdav
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
-from microagg_gpu.kernels import generic
+from microagg_gpu.kernels import engine_named, generic
 from microagg_gpu.kernels.cuda import fixed_size, launching
 from microagg_gpu.methods import extremes
+from microagg_gpu.methods.annealing import split_large
+from microagg_gpu.methods.mdav import mdav_of_each
 
 LOOPS = {
     "mdav_groups": (),
@@ -23,6 +25,9 @@ LOOPS = {
 SHAPES = [(1, 1, 1), (2, 2, 1), (5, 1, 5), (size(13, 37), 1, 3), (size(23, 70), 2, 4), (11, 33, 3)]
 # Compiled code is executed some hundred times slower than by a GPU: fewer kinds there.
 HARDEST = KINDS if SIMULATOR else ("grid", "clustered", "equal")
+
+
+BLOCKS_THAT_FIT = launching.blocks_that_fit  # the fixture replaces it
 
 
 def as_partition(labels: np.ndarray) -> list[int]:
@@ -71,6 +76,34 @@ def test_many_problems_at_once(loop):
     check(loop, points, 3, within=within)
 
 
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_mdav_of_many_problems_at_once(real, monkeypatch):
+    """The groups of each by itself, numbered as there, whatever its size."""
+    monkeypatch.setattr(fixed_size, "_MANY", 12)
+    points = make_table("grid", size(30, 80), 2, seed=2).astype(real)
+    rng = np.random.default_rng(0)
+    problems = np.split(rng.permutation(len(points)), [3, 9, 25])
+    found = mdav_of_each(points, problems, 3, engine_named("cuda"))
+    for labels, records in zip(found, problems, strict=True):
+        assert labels.tolist() == mdav(points[records], 3, engine="generic").tolist()
+    assert mdav_of_each(points, [], 3, engine_named("cuda")) == []
+
+
+def test_large_groups_are_split_in_one_call(monkeypatch):
+    """Not a launch for each: of 12 groups as many as of 2."""
+    points = make_table("random", size(72, 144), 2, seed=3)
+    counts = {}
+    for groups in (2, 12):
+        labels = np.arange(len(points)) % groups
+        launches = []
+        monkeypatch.setattr(launching, "LAUNCHES", launches)
+        found = split_large(points, labels, 3, engine_named("cuda"))
+        monkeypatch.setattr(launching, "LAUNCHES", None)
+        assert found.tolist() == split_large(points, labels, 3, generic).tolist()
+        counts[groups] = len({id(kernel) for kernel, _, _ in launches}), launches[-1][1]
+    assert counts == {2: (2, 2), 12: (2, 12)}  # two kernels, a block to a group
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("kind", HARDEST)
 def test_extreme_groups(kind, descending):
@@ -100,8 +133,8 @@ def test_one_step_a_launch(loop, monkeypatch):
 @pytest.mark.parametrize("blocks", [2, 4])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_any_number_of_blocks(loop, blocks, monkeypatch):
-    monkeypatch.setattr(launching, "team_blocks", lambda records: blocks)
-    monkeypatch.setattr(fixed_size, "team_blocks", lambda records: blocks)
+    monkeypatch.setattr(launching, "team_blocks", lambda records, fit=None: blocks)
+    monkeypatch.setattr(fixed_size, "team_blocks", lambda records, fit=None: blocks)
     check(loop, make_table("grid", 61, 3, seed=blocks), 4)
 
 
@@ -118,6 +151,6 @@ def test_as_many_blocks_as_fit(loop, monkeypatch):
     """The simulated device has room for several blocks on each of its 4 multiprocessors."""
     launches = []
     monkeypatch.setattr(launching, "LAUNCHES", launches)
-    monkeypatch.setattr(fixed_size, "blocks_that_fit", launching.blocks_that_fit)
+    monkeypatch.setattr(launching, "blocks_that_fit", BLOCKS_THAT_FIT)
     check(loop, make_table("grid", 100, 2, seed=1), 4)
     assert launches[-1][1] == 100 // 16

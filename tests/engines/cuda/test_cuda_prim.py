@@ -6,8 +6,9 @@ import pytest
 from helpers.methods import assert_spanning_tree
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
-from microagg_gpu.kernels.cuda import prim
+from microagg_gpu.kernels.cuda import launching, prim
 
+BLOCKS_THAT_FIT = launching.blocks_that_fit  # a fixture replaces it
 SHAPES = [(1, 1), (2, 1), (3, 4), (size(9, 70), 1), (size(22, 60), 2), (size(7, 34), 33)]
 
 
@@ -49,6 +50,16 @@ def test_few_steps_a_launch(monkeypatch):
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_any_number_of_blocks(blocks, monkeypatch):
     monkeypatch.setattr(prim, "team_blocks", lambda records: blocks)
+    monkeypatch.setattr(launching, "blocks_that_fit", lambda *given: blocks)
     for kind in ("grid", "duplicated"):
         for n in (2, 5, 300):
             check(make_table(kind, n if blocks < 4 else min(n, 60), 2, seed=blocks))
+
+
+@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+def test_as_many_blocks_as_fit(monkeypatch):
+    launches = []
+    monkeypatch.setattr(launching, "LAUNCHES", launches)
+    monkeypatch.setattr(launching, "blocks_that_fit", BLOCKS_THAT_FIT)
+    check(make_table("grid", 100, 2, seed=1))
+    assert launches[-1][1] == 100 // 16

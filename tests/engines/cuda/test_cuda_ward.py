@@ -6,8 +6,9 @@ import pytest
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table, scattered
 from microagg_gpu.kernels import generic
-from microagg_gpu.kernels.cuda import prim, ward
+from microagg_gpu.kernels.cuda import launching, prim, ward
 
+BLOCKS_THAT_FIT = launching.blocks_that_fit  # a fixture replaces it
 SHAPES = [(1, 1, 1), (2, 1, 2), (size(10, 20), 1, 4), (size(15, 40), 2, 3), (5, 33, 2)]
 
 
@@ -84,6 +85,7 @@ def test_few_steps_a_launch(monkeypatch):
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_any_number_of_blocks(blocks, monkeypatch):
     monkeypatch.setattr(ward, "team_blocks", lambda groups: blocks)
+    monkeypatch.setattr(launching, "blocks_that_fit", lambda *given: blocks)
     check(make_table("grid", 5, 2, seed=1), 3)
     check(make_table("duplicated", 30, 2, seed=2), 3)
 
@@ -93,3 +95,13 @@ def test_more_groups_than_threads(monkeypatch):
     monkeypatch.setattr(ward, "team_blocks", lambda groups: 1)
     points = make_table("clustered", 300, 1, seed=1)
     check(points, 2, *alone(300))
+
+
+@pytest.mark.skipif(SIMULATOR, reason="blocks cannot meet in Numba's simulator")
+def test_as_many_blocks_as_fit(monkeypatch):
+    launches = []
+    monkeypatch.setattr(launching, "LAUNCHES", launches)
+    monkeypatch.setattr(launching, "blocks_that_fit", BLOCKS_THAT_FIT)
+    points = make_table("grid", 100, 2, seed=1)
+    check(points, 3, *alone(100))
+    assert launches[-1][1] == 100 // 16

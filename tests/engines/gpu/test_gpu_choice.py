@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from microagg_gpu import microaggregate
-from microagg_gpu.engines import ON_GPU
+from microagg_gpu import METHODS, microaggregate
+from microagg_gpu.engines import ON_GPU, Work, _stays_on_gpu
 
 
 @pytest.fixture(autouse=True)
@@ -30,3 +30,23 @@ def test_many_records_stay(monkeypatch, records):
     assert microaggregate(records, 5).engine == "cuda"
     assert microaggregate(records[:59], 5).engine == "cpu"
     assert microaggregate(records, 5, "vmdav").engine == "cpu"
+
+
+def test_every_method_is_where_the_table_says(monkeypatch, records):
+    """`Result.engine` names the engine, whichever it was."""
+    for name, method in METHODS.items():
+        if name in ("tsp", "best"):  # which take long
+            continue
+        data = records[:, :1] if method.univariate else records
+        few = {"generations": 2} if name == "genetic" else {}
+        monkeypatch.setattr("microagg_gpu.engines.ON_GPU", dict.fromkeys(ON_GPU, (0, np.inf)))
+        assert microaggregate(data, 5, name, **few).engine == ("cuda" if name in ON_GPU else "cpu")
+    inner = microaggregate(records, 5, "individual", inner="optimal")
+    assert inner.engine == "cpu"
+
+
+def test_without_numba_cuda_nothing_stays(monkeypatch):
+    """The generic engine on a GPU would be slower than two cores."""
+    monkeypatch.setitem(ON_GPU, "mdav", (0, np.inf))
+    monkeypatch.setattr("microagg_gpu.engines.find_spec", lambda name: None)
+    assert not _stays_on_gpu(Work("mdav", 1.0, 60))

@@ -37,6 +37,23 @@ def test_on_a_stream_of_its_own(cupy, expected):
     assert np.array_equal(other.labels, microaggregate(DATA, 5, "kward", engine="cpu").labels)
 
 
+def test_the_stream_is_named(cupy, monkeypatch):
+    """A bare 0 would be the stream of the thread where Numba is told so."""
+    from microagg_gpu.kernels.cuda import launching
+
+    named = []
+    usual = launching.cuda.legacy_default_stream
+    monkeypatch.setattr(
+        launching.cuda, "legacy_default_stream", lambda: named.append("legacy") or usual()
+    )
+    engine_named("cuda").neighbours(cupy.asarray(DATA[:40]), 2)
+    assert named
+    named.clear()
+    with cupy.cuda.Stream(non_blocking=True):
+        engine_named("cuda").neighbours(cupy.asarray(DATA[:40]), 2)
+    assert not named
+
+
 def test_devices_by_name(cupy, expected):
     last = cupy.cuda.runtime.getDeviceCount() - 1
     result = microaggregate(DATA, 5, device=f"cuda:{last}")

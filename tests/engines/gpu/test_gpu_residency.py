@@ -14,6 +14,7 @@ from microagg_gpu.pipeline.losses import loss_of
 from microagg_gpu.pipeline.partition import prove
 from microagg_gpu.pipeline.problem import prepare
 from microagg_gpu.pipeline.publishing import publish
+from microagg_gpu.pipeline.refinement import improve
 from microagg_gpu.settings import Settings
 
 cudaemu_counts = pytest.importorskip("cudaemu_counts")
@@ -38,8 +39,16 @@ COPIED = {
     "mst": (2 * ORDER, SLOTS),  # edges and lengths, cut on the host
     "kward": (4 * ORDER, 20 * ORDER),  # in each of its recursions which records are in which group
 }
-# Paths are built and cut on the host, and so is annealing: these copy the records.
-ON_HOST = {"path", "genetic", "best", "tsp"}
+# Paths are built and cut on the host, and so is annealing: these copy the records, each step that
+# needs them once. `best` tries other methods first; `tsp` has a path from each record.
+ON_HOST = {
+    "path": (3 * RECORD + 6 * ORDER, 3 * ORDER),
+    "genetic": (2 * RECORD + 6 * ORDER, RECORD + ORDER),
+    "best": (13 * RECORD, 4 * RECORD),
+    "tsp": (N * ORDER + ORDER, 0),
+}
+# Refinement: the records, the neighbours of each with their distances, and groups back and forth.
+REFINED = (RECORD + 16 * 2 * ORDER + 80 * ORDER, RECORD + 80 * ORDER)
 
 
 def counted(function, *given):
@@ -58,7 +67,7 @@ def records(cupy):
 
 
 def test_every_method_is_here():
-    assert set(COPIED) | ON_HOST == set(METHODS)
+    assert set(COPIED) | set(ON_HOST) == set(METHODS)
 
 
 def test_preparing_copies_no_records(records):
@@ -76,6 +85,23 @@ def test_grouping_copies_labels_only(records, method):
     to_host, to_device = COPIED[method]
     assert bytes_.to_host <= N * to_host + FEW + PAIRS
     assert bytes_.to_device <= N * to_device + FEW
+
+
+@pytest.mark.parametrize("method", ON_HOST)
+def test_what_is_done_on_the_host_copies_records_a_few_times(records, method):
+    problem = prepare(read(records), settings(method))
+    _, bytes_ = counted(group, problem, settings(method), None)
+    to_host, to_device = ON_HOST[method]
+    assert bytes_.to_host <= N * to_host + FEW + PAIRS
+    assert bytes_.to_device <= N * to_device + FEW
+
+
+def test_refinement_copies_records_and_lists(records):
+    given = Settings(5, refine_steps=2)
+    problem = prepare(read(records), given)
+    _, bytes_ = counted(improve, problem, np.arange(N) // 5, given)
+    assert bytes_.to_host <= N * REFINED[0] + FEW
+    assert bytes_.to_device <= N * REFINED[1] + FEW
 
 
 def test_publishing_copies_the_records_once_each_way(records):

@@ -1,0 +1,232 @@
+"""The tables of whole methods, and of searches old and new, in the CUDA report."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..common import RESULTS, figure, table
+from .projection import (
+    ARGUMENT,
+    ASSUMED,
+    CARDS,
+    EXPRESSION,
+    FIRST,
+    ISSUED,
+    LAUNCH,
+    REACHED,
+    USABLE,
+    WAIT,
+    projection,
+)
+from .searches import NEIGHBOURS, SIZES, Searches, estimated
+from .work import Work
+
+METHODS = {"mdav": 5, "vmdav": 5, "centroid": 5, "diameter": 4, "mst": 4, "kward": 4}
+DATA = {f"SIM_{8 + i}": 20_000 * i for i in range(1, 7)}
+Works = dict[tuple[str, str], tuple[Work, float]]  # with the seconds of the dry run
+
+
+def work_lines(works: Works) -> Iterator[list[str]]:
+    """What whole methods ask of a device."""
+    for (method, data), (work, _) in works.items():
+        yield [
+            *(f"`{method}`", data, f"{DATA[data]:,}", str(METHODS[method])),
+            *(f"{work.launches:,}", f"{work.expressions:,}", f"{work.waits:,}"),
+            *(f"{work.grid_syncs:,}", f"{work.reductions:,}", f"{work.removals:,}"),
+            *(scientific(work.distances), scientific(work.flops), scientific(work.instructions)),
+            *(scientific(work.bytes(8)), scientific(work.bytes(4))),
+        ]
+
+
+def scientific(x: float) -> str:
+    """A large number with three digits."""
+    return f"{x:.2e}".replace("e+", "e")
+
+
+def projection_lines(works: Works) -> Iterator[list[str]]:
+    """Projected seconds on each card for both types of numbers."""
+    for (method, data), (work, _) in works.items():
+        cells = []
+        for card in CARDS:
+            for real in ("float64", "float32"):
+                fast, slow = (projection(work, card, real, a) for a in ("fast", "slow"))
+                cells.append(f"{figure(fast, 2)} to {figure(slow, 2)}")
+        yield [f"`{method}`", data, f"{DATA[data]:,}", *cells]
+
+
+def about_methods(works: Works) -> list[str]:
+    """Whole methods counted, and projections."""
+    cards = [
+        f"{card.name}: {card.bandwidth / 1e9:,.0f} GB/s, {card.float64 / 1e12:.3g} TFLOPS in "
+        f"float64 and {card.float32 / 1e12:.3g} in float32, {card.processors} multiprocessors, "
+        f"{card.clock / 1e9:g} GHz, {card.cache} MB of L2 cache ({card.source}), from which "
+        f"{card.from_cache / 1e12:g} TB/s are assumed"
+        for card in CARDS
+    ]
+    assumptions = [
+        f"{meeting * 1e6:g} µs a meeting, {step * 1e6:g} µs a reduction or removal"
+        for meeting, step in ASSUMED.values()
+    ]
+    shares = [
+        f"{name}: {l2:.0%} of the L2 cache's bandwidth, {memory:.0%} of the memory's and "
+        f"{peak:.0%} of half the peak are reached; {FIRST[name] * 1e6:g} µs until the first bytes "
+        "of a scan"
+        for name, (l2, memory, peak) in REACHED.items()
+    ]
+    issued = [
+        f"{rate:g} a cycle and multiprocessor, {each:g} of the machine for one of PTX"
+        for rate, each in ISSUED.values()
+    ]
+    seconds = max((seconds for _, seconds in works.values()), default=0.0)
+    return [
+        "## Whole methods, counted in a dry run",
+        "",
+        "Each method ran on the simulated data sets of the 2005 paper (10 variables) with an "
+        "engine that takes the decisions of the CPU engine, which are the same, and counts what "
+        "the CUDA engine would do for them (`benchmarks/cuda/budget.py`; a test compares the "
+        "counts with those of the compiled kernels executed by `ptxrun`). The dry runs took up to "
+        f"{figure(seconds, 2)} s. *Meetings* are grid synchronisations; *reductions* and "
+        "*removals* are what a block does one after the other besides looking at records; bytes "
+        "are those of records and of what is kept of each, as if nothing stayed in a cache. "
+        "*Expressions* are CuPy's kernels for building a search tree and for the rounds of a "
+        "spanning tree; *waits* are numbers that the host reads; *instructions* are those of PTX "
+        "that warps execute for searches. CuPy's own copies when a method starts, and what is done "
+        "on the host (cutting the spanning tree), are not counted.",
+        "",
+        *table(
+            ("method", "data", "n", "k", "launches", "expressions", "waits", "grid syncs",
+             "reductions", "removals", "distances", "flops", "instructions", "bytes, float64",
+             "bytes, float32"),
+            work_lines(works),
+        ),
+        "",
+        "## Projection of times",
+        "",
+        "A projection, not a measurement: the larger of bytes / bandwidth and flops / half the "
+        "peak (products are rounded before they are added, so never fused), for comparing all "
+        "pairs in tiles (`diameter`, `kward`) and for the rest apart, or the time until the first "
+        "bytes of every scan are there; then for each meeting, reduction and removal, and each "
+        "launch what it is assumed to take:",
+        "",
+        f"- {assumptions[0]} for the first number, {assumptions[1]} for the second; "
+        f"{LAUNCH * 1e6:g} µs a launch and {ARGUMENT * 1e6:g} µs each argument of it, "
+        f"{EXPRESSION * 1e6:g} µs an expression, {WAIT * 1e6:g} µs a wait;",
+        *(f"- {share};" for share in shares),
+        f"- of the instructions of searches {issued[0]} for the first, {issued[1]} for the second, "
+        "if that takes longer than flops and bytes;",
+        *(f"- {card}." for card in cards),
+        "",
+        f"Records that fit into {USABLE:.0%} of the L2 cache come from there; of more records that "
+        "share, squared. Not in it: compiling (see the first call), the host's part (cutting the "
+        "spanning tree, below), and memory that CuPy has to ask for.",
+        "",
+        "Projected seconds:",
+        "",
+        *table(
+            ("method", "data", "n", *(
+                f"{card.name}, {real}: projection"
+                for card in CARDS for real in ("float64", "float32")
+            )),
+            projection_lines(works),
+        ),
+    ]  # fmt: skip
+
+
+# Searches, old and new ---------------------------------------------------------------------------
+
+
+class Measured(NamedTuple):
+    """Seconds of the CPU engine on two cores, and whether they were measured."""
+
+    seconds: float
+    measured: bool = True
+
+    def __str__(self) -> str:
+        return figure(self.seconds, 3) if self.measured else f"about {figure(self.seconds, 2)}"
+
+
+def cpu_seconds(searches: dict[int, Searches]) -> dict[tuple[str, int], Measured]:
+    """Seconds of the CPU engine by operation and records.
+
+    Those of `mst` are from `benchmarks.scaling`. For the most records they follow from the growth
+    between the two sizes before.
+    """
+    rows = json.loads((RESULTS / "scaling-cpu.json").read_text())["rows"].values()
+    known = {}
+    for row in rows:
+        if row["method"] == "mst" and row["who"] == "ours" and row["d"] == 10 and "seconds" in row:
+            known["mst", row["n"]] = Measured(row["seconds"])
+    for n, each in searches.items():
+        known |= {(name, n): Measured(seconds) for name, seconds in each.cpu.items()}
+    small, large, largest = SIZES
+    for name in ("mst", "cutting", "neighbours", "nearest_records"):
+        if (name, small) in known and (name, large) in known:
+            before, after = known[name, small].seconds, known[name, large].seconds
+            power = math.log(after / before) / math.log(large / small)
+            known[name, largest] = Measured(after * (largest / large) ** power, False)
+    return known
+
+
+def search_lines(searches: dict[int, Searches]) -> Iterator[list[str]]:
+    """Spanning trees, lists and linkage as they were done and as they are, beside the CPU."""
+    seconds = cpu_seconds(searches)
+    for name in ("mst", "neighbours", "nearest_records"):
+        for n, each in searches.items():
+            measured = seconds.get((name, n))
+            host = seconds["cutting", n].seconds if name == "mst" else 0.0
+            new = each.new.get(name) or estimated(each, searches[n // 10])
+            works = {"old": each.old.get(name), "new": new}
+            for which, work in works.items():
+                beside = [f"`{name}`", f"{n:,}", which, *search_cells(work, host, measured)]
+                yield [*beside, str(measured or "-")]
+
+
+def search_cells(work: Work | None, host: float, measured: Measured | None) -> list[str]:
+    """What was counted, projected seconds with the host's, and how many times faster that is."""
+    if work is None:
+        return ["on the CPU", *["-"] * (4 + 2 * len(CARDS))]
+    cells = [
+        *(scientific(work.distances), scientific(work.bytes(8))),
+        *(f"{work.launches:,}", f"{work.expressions:,}", f"{work.waits + work.grid_syncs:,}"),
+    ]
+    for card in CARDS:
+        fast, slow = (host + projection(work, card, "float64", a) for a in ("fast", "slow"))
+        cells.append(f"{figure(fast, 2)} to {figure(slow, 2)}")
+        times = [measured.seconds / x for x in (slow, fast)] if measured else []
+        cells.append(" to ".join(figure(x, 2) for x in times) or "-")
+    return cells
+
+
+def about_searches(searches: dict[int, Searches]) -> list[str]:
+    """Spanning trees, lists of neighbours and linkage, old and new."""
+    if not searches:
+        return []
+    seconds = cpu_seconds(searches)
+    cuts = ", ".join(f"{seconds['cutting', n]} s for {n:,}" for n in searches)
+    answered = ", ".join(f"one of {every} for {n:,}" for n, every in SIZES.items() if every > 1)
+    return [
+        "## Searches, old and new",
+        "",
+        "Records of 10 variables (SIM_13 and `benchmarks.scaling`'s), float64. `mst` with k=4; "
+        f"`neighbours`, the {NEIGHBOURS} nearest of each record; `nearest_records`, record linkage "
+        "with a release of groups of three. *Old* is what the engine did before it had a search "
+        "tree: Prim's method, lists on the CPU, and linkage by array expressions over all pairs. "
+        "*Synchronisations* are those of the grid and numbers that the host waits for. Of many "
+        f"queries a part was answered, {answered}, and counted for all. The spanning trees of "
+        "100,000 and 1,000,000 records were made to the end; of 10,000,000 the lists were counted, "
+        "and the rounds estimated from those of 1,000,000.",
+        "",
+        "Seconds are projections as above. Those of `mst` include cutting the tree on the host, by "
+        f"the CPU engine ({cuts}). The CPU engine is measured on two cores: `mst` by "
+        "`benchmarks.scaling`, the others here, half of the time of both cores; *about* is the "
+        "growth from 100,000 to 1,000,000 records carried on.",
+        "",
+        *table(
+            ("operation", "n", "", "distances", "bytes", "launches", "expressions",
+             "synchronisations",
+             *(x for card in CARDS for x in (f"{card.name}, s", "times the CPU")),
+             "CPU engine, s"),
+            search_lines(searches),
+        ),
+    ]  # fmt: skip
