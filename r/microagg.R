@@ -7,9 +7,9 @@
 # It needs the Python package microagg-gpu, and either the R package reticulate, which calls it
 # within R, or nothing else: then the command `microagg` is called and reads a temporary file.
 #
-# Both ways hand over doubles, integers and texts by themselves, so that NA stays missing: reticulate
-# would make -2147483648 of NA_integer_, "NA" of NA_character_ and TRUE of NA. All columns that are
-# not protected stay the R objects that they were.
+# Both ways hand over doubles, integers and texts by themselves, so that NA stays missing:
+# reticulate would make -2147483648 of NA_integer_, "NA" of NA_character_ and TRUE of NA. All
+# columns that are not protected stay the R objects that they were.
 
 #' Protect a data frame: each record gets the mean of a group of at least k similar ones.
 #'
@@ -23,12 +23,12 @@
 #' @param method Name of the method; `microagg methods` lists them.
 #' @param options List of options of the method, such as list(gamma = 0.2).
 #' @param missing "error", "pattern" or "drop": what to do with missing values.
-#' @param ... Other arguments of Python's microaggregate(), such as seed = 1 or aggregate = "median".
+#' @param ... Other arguments of Python's microaggregate(), such as aggregate = "median".
 #' @param report Name of an HTML file for a report. Do not publish it.
 #' @param via "reticulate", "command", or "auto": reticulate if it is installed.
 #' @param command The command, with its path if it is not on the search path.
 #' @return A list: `protected`, the same kind of data frame; `verdict`, whether k holds over all its
-#'   columns; `loss` in percent; `kept`, the numbers of the records that were not left out; and
+#'   columns; `loss` in percent; `kept`, the numbers of the records that are published; and
 #'   `messages` of the command.
 microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, ordinal = NULL,
                            nominal = NULL, method = "mdav", options = list(), missing = "error",
@@ -74,7 +74,8 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
 # The data with new columns. Everything else stays as it was, but for what would tell of records
 # that are not published: texts as names of rows, and levels that only these records had.
 .microagg_rebuilt <- function(data, kept, columns) {
-  result <- if (length(kept) == nrow(data)) data else data[kept, , drop = FALSE]
+  every <- identical(kept, seq_len(nrow(data)))
+  result <- if (every) data else data[kept, , drop = FALSE]
   table <- inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)
   if (table) {
     result <- data.table::copy(result)
@@ -86,7 +87,7 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
     new <- columns[[name]]
     old <- data[[name]]
     if (is.null(new)) {
-      if (!is.factor(old) || length(kept) == nrow(data)) next
+      if (!is.factor(old) || every) next
       new <- result[[name]]
     }
     if (is.factor(new)) {
@@ -168,16 +169,16 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
     }
   )
   if (!is.null(report)) result$save_report(report)
-  width <- max(length(roles$columns) * (method == "individual"), 1)
-  labels <- matrix(numbers(result$labels), ncol = width, byrow = TRUE)
   new <- list()
   for (name in unlist(reticulate::py_to_r(result$replaced))) {
     values <- result$protected$column(name)
     old <- data[[name]]
     if (name %in% c(roles$ordinal, roles$nominal)) {
       known <- .microagg_codes(old)$known
-      texts <- lapply(reticulate::py_to_r(values$to_pylist()), function(x) if (is.null(x)) NA else x)
-      new[[name]] <- .microagg_typed(old, match(unlist(texts), enc2utf8(as.character(known))), known)
+      listed <- reticulate::py_to_r(values$to_pylist())
+      texts <- unlist(lapply(listed, function(x) if (is.null(x)) NA else x))
+      codes <- match(texts, enc2utf8(as.character(known)), incomparables = NA)
+      new[[name]] <- .microagg_typed(old, codes, known)
     } else {
       values <- numbers(values$to_numpy())
       new[[name]] <- .microagg_typed(if (identical(name, roles$weight)) 0.5 else old, values)
@@ -185,7 +186,8 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
   }
   list(
     columns = new, verdict = reticulate::py_str(result$verdict),
-    loss = reticulate::py_to_r(result$loss), kept = which(labels[, 1] >= 0), messages = character()
+    loss = reticulate::py_to_r(result$loss), kept = as.integer(numbers(result$order)) + 1L,
+    messages = character()
   )
 }
 
@@ -199,8 +201,8 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
 
 # Through the command: numbers with all their digits, and numbers instead of texts.
 .microagg_command <- function(data, k, roles, method, options, missing, more, report, command) {
-  if (identical(more$small_strata, "suppress")) {
-    stop("small_strata = \"suppress\" needs via = \"reticulate\"", call. = FALSE)
+  if (identical(more$small_strata, "suppress") || isTRUE(more$shuffle)) {
+    stop("small_strata = \"suppress\" and shuffle need via = \"reticulate\"", call. = FALSE)
   }
   kept <- seq_len(nrow(data))
   if (missing == "drop") {

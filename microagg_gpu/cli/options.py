@@ -235,6 +235,21 @@ Report = Annotated[
 ReportStrata = Annotated[
     bool, typer.Option("--report-strata", help="Add figures for each stratum to the report.")
 ]
+ReportMore = Annotated[
+    bool,
+    typer.Option(
+        "--report-more",
+        help="Add measures that take long to the report: pMSE, the best one-to-one matching, and "
+        "the records at highest risk of more than 50,000.",
+    ),
+]
+Known = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="Add the risk to the report if an intruder knows only these columns.",
+    ),
+]
 Note = Annotated[
     Path | None,
     typer.Option(
@@ -283,8 +298,8 @@ PANELS: dict[str, tuple[Any, ...]] = {
         Strict,
     ),
     "Files": (
-        Report, ReportStrata, Json, Note, GroupColumn, Delimiter, Encoding, Decimal, KeepMetadata,
-        Force,
+        Report, ReportStrata, ReportMore, Known, Json, Note, GroupColumn, Delimiter, Encoding,
+        Decimal, KeepMetadata, Force,
     ),
     "Machines": (Device, Workers, Scheduler, Block, Repair),
 }  # fmt: skip

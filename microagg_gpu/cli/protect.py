@@ -93,6 +93,8 @@ def protect(
     group_column: options.GroupColumn = None,
     report: options.Report = None,
     report_strata: options.ReportStrata = False,
+    report_more: options.ReportMore = False,
+    known: options.Known = None,
     json_file: options.Json = None,
     note: options.Note = None,
     plot: Annotated[
@@ -148,6 +150,7 @@ def protect(
                     "--note": note, "--shuffle": shuffle, "--blocks": blocks,
                     "--dominance": rule, "--p-percent": p_percent,
                     **{f"--{n}": n in changed(settings) for n in ("scale", "trim")},
+                    "--report-more": report_more or None, "--known": known,
                 }
             )  # fmt: skip
             given = {"decimals": "input"} if published_decimals == "input" else {}
@@ -162,7 +165,7 @@ def protect(
         job = Job(
             one_file(sources), output, roles_of(columns, by, weight, ordinal, nominal), settings,
             split(drop), form, report, json_file, note, plot, bound, report_strata, group_column,
-            keep_metadata, strict, force,
+            keep_metadata, strict, force, report_more, split(known),
         )  # fmt: skip
         try:
             outcome = protect_file(job, phase)

@@ -1,16 +1,21 @@
 """``microagg report``: what a protected file lost and what risk is left."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from .. import InputError
 from ..files.atomic import Outputs
-from ..files.data_file import read_file
-from ..files.pairs import match
+from ..files.counting import group_codes
+from ..files.data_file import DataFile, read_file
+from ..files.outside import Outside, check_known, match_outside
+from ..files.pairs import Pair, match
 from ..files.verdict import count_k
+from ..measures import RecordRisk, linkage_chances, record_risk
 from ..pipeline.comparison import risk_map
 from ..report import describe
+from ..report.analysis import known_risk, outside_risk
 from ..settings import FORMAT, Roles, Settings
 from ..tasks.writing import check_targets, readable, write_report
 from . import options
@@ -28,6 +33,11 @@ EXAMPLES = (
         "Name the columns and the strata, and match the records by their id:",
         "microagg report companies.csv protected.csv --columns turnover,staff --by region "
         "--key id -o report.html --json report.json",
+    ),
+    (
+        "What would somebody find who has a register of the companies?",
+        "microagg report companies.csv protected.csv --by region --outside register.csv "
+        "--outside-key id -o report.html",
     ),
 )
 
@@ -59,6 +69,23 @@ def report(
             metavar="COLUMN", help="Match records by this column.", show_default="by their order"
         ),
     ] = None,
+    known: options.Known = None,
+    outside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Add the risk if an intruder has this file, with columns of the protected one.",
+        ),
+    ] = None,
+    outside_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of the original and the outside file that says who is who.",
+            show_default="that of --key",
+        ),
+    ] = None,
+    report_more: options.ReportMore = False,
     json_file: options.Json = None,
     note: options.Note = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
@@ -71,13 +98,20 @@ def report(
     The report contains information about the original records: do not publish it.
     """
     with clear_errors(), phases() as phase:
-        targets = check_targets([original, protected], [output, json_file, note], force)
+        sources = [original, protected] + ([] if outside is None else [outside])
+        targets = check_targets(sources, [output, json_file, note], force)
         with phase(f"reading {original.name}"):
             before = read_file(original, delimiter=delimiter, encoding=encoding, decimal=decimal)
         with phase(f"reading {protected.name}"):
             after = read_file(protected, delimiter=delimiter, encoding=encoding, decimal=decimal)
         with phase("matching"):
             pair = match(before, after, split(columns) or None, split(by), key, weight)
+        few = None if known is None else check_known(pair, split(known))
+        linked = None
+        if outside is not None:
+            with phase(f"reading {outside.name}"):
+                theirs = read_file(outside, delimiter=delimiter, encoding=encoding, decimal=decimal)
+                linked = match_outside(pair, before, theirs, few, _key(outside_key, key))
         with phase("trying methods") as progress:
             settings = Settings(pair.k, missing="pattern", small_strata="suppress")
             roles = Roles(pair.names, pair.strata or None, weight)
@@ -93,6 +127,10 @@ def report(
                 verdict=count_k(after.table, pair.k, [[*pair.strata, *pair.names]]).as_dict(
                     pair.names
                 ),
+                more=report_more, positions=pair.rows,
+                known=None if few is None else known_risk(few, _risk(pair, before, few)),
+                outside=None if linked is None or outside is None
+                else _outside(readable(outside.name), linked),
             )  # fmt: skip
         with Outputs(force) as files:
             write_report(files, content, output, json_file, note)
@@ -100,3 +138,28 @@ def report(
         for sentence in content["summary"]:
             stdout().print(sentence)
         stdout().print(f"written: {', '.join(map(str, targets))}")
+
+
+def _key(outside_key: str | None, key: str | None) -> str:
+    if outside_key is None and key is None:
+        raise InputError(
+            "--outside needs --outside-key COLUMN: the column of the original and the outside file "
+            "that says who is who"
+        )
+    return outside_key or key or ""
+
+
+def _risk(pair: Pair, before: DataFile, known: list[str]) -> RecordRisk:
+    """The risk if only some columns are known."""
+    chosen = [j for j, name in enumerate(pair.names) if name in known]
+    strata = [name for name in pair.strata if name in known]
+    cells = group_codes(before.table, strata)[pair.rows] if strata else None
+    return record_risk(pair.original[:, chosen], pair.protected[:, chosen], cells)
+
+
+def _outside(name: str, linked: Outside) -> dict[str, Any]:
+    chances = linkage_chances(
+        linked.known, linked.published, linked.record, outside_cells=linked.known_cells,
+        cells=linked.cells,
+    )  # fmt: skip
+    return dict(outside_risk(name, linked.columns, chances, linked.record >= 0))

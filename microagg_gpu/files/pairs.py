@@ -1,6 +1,6 @@
 """An original file and a protected one by any tool: the records and variables of both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ class Pair:
         What is known of how the protected file was made.
     weights : float array of shape (n,), or None
         Sampling weights of the original file.
+    rows : int array of shape (n,)
+        The record of the original file that each one is.
     """
 
     names: list[str]
@@ -42,6 +44,7 @@ class Pair:
     table: Any
     provenance: dict[str, str]
     weights: np.ndarray | None = None
+    rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def match(
@@ -76,7 +79,7 @@ def match(
         names = before.resolve(columns)
     same = after.resolve(names)
     table, published = before.with_numbers([*names, *sampling]), after.with_numbers(same)
-    original, protected = _matrix(table, names)[rows], _matrix(published, same)
+    original, protected = matrix(table, names)[rows], matrix(published, same)
     absent = np.isnan(original) | np.isnan(protected)
     changed = int((np.isnan(original) != np.isnan(protected)).sum())
     counts = np.bincount(group_codes(after.table, [*after.resolve(by), *same]))
@@ -100,7 +103,8 @@ def match(
             else "",
             "Values missing in one file only": f"{changed}, not counted" if changed else "",
         },
-        weights=_matrix(table, sampling)[rows, 0] if sampling else None,
+        weights=matrix(table, sampling)[rows, 0] if sampling else None,
+        rows=rows,
     )
 
 
@@ -145,8 +149,8 @@ def _that_differ(
     if not names:
         raise InputError(f"{before.path} and {after.path} have no column of numbers in common")
     same = [there[name.strip()] for name in names]
-    old = _matrix(before.with_numbers(names), names)[rows]
-    new = _matrix(after.with_numbers(same), same)
+    old = matrix(before.with_numbers(names), names)[rows]
+    new = matrix(after.with_numbers(same), same)
     differ = ((old != new) & ~(np.isnan(old) & np.isnan(new))).any(axis=0)
     if not differ.any():
         raise InputError(
@@ -156,7 +160,8 @@ def _that_differ(
     return [name for name, changed in zip(names, differ, strict=True) if changed]
 
 
-def _matrix(table: Any, names: list[str]) -> np.ndarray:
+def matrix(table: Any, names: list[str]) -> np.ndarray:
+    """Columns of numbers as float64."""
     return np.stack(
         [table[name].cast("float64", safe=False).to_numpy(zero_copy_only=False) for name in names],
         axis=1,

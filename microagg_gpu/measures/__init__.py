@@ -19,6 +19,7 @@ from .matrices import (
     matrix_changes,
     mean_distance,
 )
+from .records import RecordRisk, linkage_chances, record_risk
 from .risk import (
     Intervals,
     Linkage,
@@ -49,6 +50,7 @@ __all__ = [
     "Linkage",
     "Oversized",
     "Ranges",
+    "RecordRisk",
     "Sums",
     "assignment_linkage",
     "coefficient_overlap",
@@ -65,6 +67,7 @@ __all__ = [
     "interval_overlap",
     "inverse_correlation_change",
     "joint_interval_disclosure",
+    "linkage_chances",
     "lower_bound",
     "matrix_changes",
     "mean_distance",
@@ -73,6 +76,7 @@ __all__ = [
     "pmse",
     "range_inference",
     "record_linkage",
+    "record_risk",
     "ssa",
     "sse",
     "sst",

@@ -9,6 +9,7 @@ from ..checks import as_floats, known_keywords, whole_number
 from ..errors import InputError
 from .checks import same_shape
 from .spread import deviations, means
+from .structure import _correlations
 from .utility import ByVariable, as_pair
 
 NORMAL = 1.959963984540054  # half a 95 % interval in standard errors
@@ -112,6 +113,10 @@ class Inequality(NamedTuple):
     """Gini coefficient: 0 if all have the same, near 1 if one has everything."""
     quintile_ratio: float
     """S80/S20: the sum of the highest fifth divided by that of the lowest."""
+    lowest_fifth: float
+    """Share of the total that the lowest fifth has, from 0 to 0.2."""
+    highest_fifth: float
+    """Share of the total that the highest fifth has, from 0.2 to 1."""
 
 
 @known_keywords
@@ -149,12 +154,38 @@ def inequality(values: ArrayLike, sampling_weight: ArrayLike | None = None) -> I
     people = np.append(0.0, np.cumsum(weights)) / weights.sum()
     held = np.append(0.0, np.cumsum(weights * amounts))
     if held[-1] == 0:
-        return Inequality(float("nan"), float("nan"))
+        return Inequality(*[float("nan")] * 4)
     lorenz = held / held[-1]
     area = np.sum(np.diff(people) * (lorenz[1:] + lorenz[:-1]))  # twice that below the curve
     lowest, rest = np.interp([0.2, 0.8], people, lorenz)
     ratio = (1 - rest) / lowest if lowest > 0 else float("inf")
-    return Inequality(float(1 - area), float(ratio))
+    return Inequality(float(1 - area), float(ratio), float(lowest), float(1 - rest))
+
+
+def coefficient_overlaps(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The mean of `coefficient_overlap` for each variable as the target, all at once.
+
+    With P the inverse of the correlation matrix and D_j its j-th diagonal element, the standardized
+    coefficient of variable i for target j is -P_ij / D_j, the unexplained share of the variance
+    1 / D_j, and the i-th diagonal element of the inverse for the others P_ii - P_ij^2 / D_j.
+    """
+    n, p = before.shape
+    ends = []
+    for data in (before, after):
+        matrix = _correlations(data)
+        spread = deviations(data)
+        if p < 2 or n <= p + 1 or not (spread > 0).all() or np.linalg.cond(matrix) > 1e12:
+            return np.full(p, np.nan)
+        inverse = np.linalg.inv(matrix)
+        diagonal = np.diag(inverse)
+        units = spread / spread[:, np.newaxis]  # [i, j]: of target j for variable i
+        found = -inverse / diagonal * units
+        left = diagonal[:, np.newaxis] - inverse**2 / diagonal
+        half = NORMAL * units * np.sqrt(np.maximum(left, 0.0) / diagonal / (n - p))
+        ends.append((found - half, found + half))
+    each = _overlap(*ends[0], *ends[1])
+    np.fill_diagonal(each, np.nan)
+    return np.array([_with_mean(column).total for column in each.T])
 
 
 def _with_mean(each: np.ndarray) -> ByVariable:

@@ -50,9 +50,10 @@ def assignment_linkage(
     """Return the percentage of records that the best one-to-one matching of both files finds.
 
     An intruder who knows that both files hold the same records can match them as a whole: the
-    pairs with the least sum of squared distances. It finds more than linking each record to the
-    nearest one (`record_linkage`). Records with the same published values cannot be told apart; of
-    those that are matched to their own group, the share 1 / size counts. Needs SciPy.
+    pairs with the least sum of squared distances. It may find more or fewer records than linking
+    each one to the nearest (`record_linkage`). Records with the same published values cannot be
+    told apart; of those that are matched to their own group, the share 1 / size counts. Needs
+    SciPy.
 
     Parameters
     ----------

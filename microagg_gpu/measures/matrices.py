@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import known_keywords
+from ..checks import as_floats, known_keywords, whole_floats
 from ..errors import InputError
 from .checks import same_shape
 from .spread import deviations, means
@@ -129,16 +129,24 @@ def inverse_correlation_change(original: ArrayLike, protected: ArrayLike) -> flo
 
 
 @known_keywords
-def mean_distance(original: ArrayLike, protected: ArrayLike) -> float:
-    """Return lambda, the mean over all values of ``(2 / pi) arctan |x - x'|``, from 0 to 1.
+def mean_distance(
+    original: ArrayLike, protected: ArrayLike, levels: ArrayLike | None = None
+) -> float:
+    """Return lambda, the mean over all values of a distance from 0 to 1 (Mlodak 2020).
 
-    Mlodak (2020), for numbers. It depends on the units of the data: amounts in euros that change by
-    some hundreds are near 1. 0 is best.
+    The distance of numbers is ``(2 / pi) arctan |x - x'|``. It depends on the units of the data:
+    amounts in euros that change by some hundreds are near 1. That of ordered categories is the
+    difference of their ranks divided by the number of categories less 1. Categories without order
+    count 1 if they changed. 0 is best.
 
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection, in the units of the data.
+        The same records before and after protection, in the units of the data; categories by
+        their numbers.
+    levels : array_like of p integers, optional
+        0 for numbers, 1 for categories without order, and for ordered categories how many there
+        are. By default all variables are numbers.
 
     Returns
     -------
@@ -146,7 +154,15 @@ def mean_distance(original: ArrayLike, protected: ArrayLike) -> float:
         From 0 to 1.
     """
     before, after = same_shape(original, protected)
-    return float(np.mean(2 / np.pi * np.arctan(np.abs(before - after))))
+    p = before.shape[1]
+    wrong = f"levels must be {p} whole numbers of 0 or more, one for each variable."
+    counts = np.zeros(p, np.int64) if levels is None else whole_floats(as_floats(levels, wrong))
+    if counts.shape != (p,) or counts.dtype.kind != "i" or (counts < 0).any():
+        raise InputError(wrong)
+    apart = np.abs(before - after)
+    ranks = np.minimum(apart / np.maximum(counts - 1, 1), 1.0)
+    number, nominal = 2 / np.pi * np.arctan(apart), np.sign(apart)
+    return float(np.mean(np.select([counts == 0, counts == 1], [number, nominal], ranks)))
 
 
 def _refuse_constant(*data: np.ndarray) -> None:

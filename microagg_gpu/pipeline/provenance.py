@@ -55,7 +55,8 @@ class FilesUsed:
     group_column : str, optional
     bound : str
         What a lower bound says, if one was computed.
-    delimiter, encoding, decimal, keep_metadata, decimals, strict, note, report_strata
+    delimiter, encoding, decimal, keep_metadata, decimals, strict, note, report_strata,
+    report_more, known
         As in the command.
     verdict : Verdict, optional
         As counted in the output.
@@ -78,6 +79,8 @@ class FilesUsed:
     verdict: Verdict | None = None
     note: str = ""
     report_strata: bool = False
+    report_more: bool = False
+    known: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -291,6 +294,8 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
     parts += ["--strict"] if files.strict else []
     parts += ["-o", files.output]
     parts += ["--report-strata"] if files.report_strata else []
+    parts += ["--report-more"] if files.report_more else []
+    parts += ["--known", ",".join(map(_quoted, files.known))] if files.known else []
     for name in ("report", "json", "plot", "note"):
         parts += [f"--{name}", getattr(files, name)] if getattr(files, name) else []
     return shlex.join(parts)

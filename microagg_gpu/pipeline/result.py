@@ -22,7 +22,9 @@ from ..data.table import as_columns
 from ..errors import InputError
 from ..files.verdict import Verdict, count_k
 from ..kernels.protocol import Progress
+from ..settings import Columns
 from .contributors import Repair
+from .known import known_columns
 from .problem import Problem
 from .provenance import Provenance, Refinement, named
 from .publishing import Published, Rounding
@@ -230,6 +232,39 @@ class Result:
         )  # fmt: skip
 
     @known_keywords
+    def record_risk(
+        self, known: Columns = None, progress: Progress | None = None
+    ) -> measures.RecordRisk:
+        """The risk of each published record, for an intruder who knows its original values.
+
+        Parameters
+        ----------
+        known : column names or positions, optional
+            What the intruder knows: variables that were protected, compared by their distance,
+            and columns that are published unchanged. By default all variables and the strata.
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        measures.RecordRisk
+            Of the records that are published, in the order of the data; the mean of `after` is
+            the share that the intruder would identify.
+        """
+        problem = self._problem
+        chosen = np.flatnonzero(problem.table.kinds != NOMINAL).tolist()
+        cells = problem.cells.seen
+        if known is not None:
+            _, chosen, cells = known_columns(
+                known, problem, self.protected, self.replaced, self.order
+            )
+        before, after = (problem.measured(v) for v in (problem.values, self._published.values))
+        return measures.record_risk(
+            before[:, chosen], after[:, chosen], cells, scale=problem.scale[chosen],
+            progress=progress,
+        )  # fmt: skip
+
+    @known_keywords
     def bound(self, progress: Progress | None = None) -> Bound:
         """How far this grouping can be from the best there is: see `measures.lower_bound`.
 
@@ -261,6 +296,8 @@ class Result:
         notes: dict[str, str] | None = None,
         alternatives: Sequence[dict[str, Any]] = (),
         by_stratum: bool = False,
+        more: bool = False,
+        known: Columns = None,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """What the protection cost and what risk is left, as plain Python values for JSON.
@@ -273,6 +310,11 @@ class Result:
             Rows of `compare`, for the map of loss and risk.
         by_stratum : bool
             Add figures for each stratum.
+        more : bool
+            Add measures that take long: pMSE (with scikit-learn), the best one-to-one matching
+            (with SciPy), and the risk of each record if there are more than 50,000.
+        known : column names or positions, optional
+            Add the risk if an intruder knows only these columns, as for `record_risk`.
         progress : callable, optional
             Called with the fraction done.
 
@@ -282,7 +324,9 @@ class Result:
             Nested dicts and lists of numbers and texts.
         """
         from ..report import describe
+        from ..report.analysis import RECORDS, known_risk
 
+        more = true_or_false("more", more)
         callable_or_none("progress", progress)
         by_stratum = true_or_false("by_stratum", by_stratum)
         notes = mapping("notes", notes)
@@ -290,6 +334,10 @@ class Result:
         numbers = table.kinds == NUMBER
         kept = problem.cells.kept
         labels = self.labels[kept]
+        few_enough = more or len(kept) <= RECORDS
+        names = None
+        if known is not None:
+            names = known_columns(known, problem, self.protected, self.replaced, self.order)[0]
         return describe(
             problem.values[:, numbers],
             self._published.values[:, numbers],
@@ -324,6 +372,10 @@ class Result:
                 problem.measured(v)[:, numbers] for v in (problem.values, self._published.values)
             ],
             link=self.linkage() if (table.kinds == ORDINAL).any() else None,
+            more=more,
+            risks=self.record_risk() if few_enough and (table.kinds == ORDINAL).any() else None,
+            positions=kept,
+            known=None if names is None else known_risk(names, self.record_risk(names)),
             progress=progress,
         )
 
@@ -335,6 +387,8 @@ class Result:
         notes: dict[str, str] | None = None,
         alternatives: Sequence[dict[str, Any]] = (),
         by_stratum: bool = False,
+        more: bool = False,
+        known: Columns = None,
         progress: Progress | None = None,
     ) -> None:
         """Write the report as one HTML file.
@@ -345,7 +399,7 @@ class Result:
         ----------
         path : str or Path
             The file, which is replaced if it is there.
-        notes, alternatives, by_stratum, progress
+        notes, alternatives, by_stratum, more, known, progress
             As for `report`.
         """
         from ..files.atomic import whole_file
@@ -353,8 +407,9 @@ class Result:
 
         with whole_file(file_path("path", path), force=True) as temporary:
             content = self.report(
-                notes=notes, alternatives=alternatives, by_stratum=by_stratum, progress=progress
-            )
+                notes=notes, alternatives=alternatives, by_stratum=by_stratum, more=more,
+                known=known, progress=progress,
+            )  # fmt: skip
             temporary.write_text(page(content), encoding="utf-8", errors="replace")
 
     @known_keywords

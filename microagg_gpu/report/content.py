@@ -20,6 +20,8 @@ from ..checks import (
     mapping,
     number,
     plain_text,
+    true_or_false,
+    whole_floats,
     whole_number,
 )
 from ..data.labels import numbered
@@ -27,13 +29,15 @@ from ..errors import InputError, as_text, shown
 from ..kernels.protocol import Progress
 from ..measures.checks import as_labels, as_scale
 from ..measures.groups import oversized
+from ..measures.records import RecordRisk, record_risk
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.spread import standard_scale
 from ..measures.utility import as_pair, il1s, sums_of_squares
+from .analysis import RECORDS, analysis, at_risk
+from .categories import checked_category, compared
 from .variables import densities, figures_by_stratum, structure, variables, weighted_losses
 from .wording import summary
 
-SHOWN_CATEGORIES = 12
 SHOWN_SIZES = 40
 
 
@@ -61,6 +65,11 @@ def describe(
     verdict: Mapping[str, Any] | None = None,
     rounding: Sequence[Mapping[str, Any]] = (),
     dominance: Mapping[str, Any] | None = None,
+    more: bool = False,
+    risks: RecordRisk | None = None,
+    positions: ArrayLike | None = None,
+    known: Mapping[str, Any] | None = None,
+    outside: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return all measures of protected data, ready for `json.dumps` and for `page`.
@@ -111,6 +120,16 @@ def describe(
         What rounding did to totals, as `Result.rounding` says it.
     dominance : dict, optional
         Whether the groups obey a rule on their contributors, as `Result.dominance` says it.
+    more : bool
+        Add the measures that take long: pMSE, the best one-to-one matching, and the risk of each
+        record if there are more than 50,000.
+    risks : RecordRisk, optional
+        Risks of numeric and ordinal variables together, if there are categories.
+    positions : array_like of n integers, optional
+        Where each record stands in the original file, from 0. The default is in this order.
+    known, outside : dict, optional
+        What an intruder finds who knows some columns, or has an outside file, as
+        `report.analysis` says it.
     progress : callable, optional
         Called with the fraction done.
 
@@ -130,16 +149,19 @@ def describe(
     loss = None if loss is None else number("loss", loss)
     if link is not None and not isinstance(link, Linkage):
         raise InputError(f"link={shown(link)} must be a Linkage, or left out")
+    if risks is not None and not isinstance(risks, RecordRisk):
+        raise InputError(f"risks={shown(risks)} must be a RecordRisk, or left out")
+    more = true_or_false("more", more)
     callable_or_none("progress", progress)
     provenance = mapping("provenance", provenance)
     alternatives = comparison_rows("alternatives", alternatives)
     categories = [
-        _checked(category) for category in as_list(() if categories is None else categories)
+        checked_category(category) for category in as_list(() if categories is None else categories)
     ]
-    compared = [_category(n, **category) for category in categories]
+    comparisons = [compared(n, **category) for category in categories]
     ordinal = [
         category["before"]
-        for category, checked in zip(categories, compared, strict=True)
+        for category, checked in zip(categories, comparisons, strict=True)
         if checked["kind"] == "ordinal"
     ]
     published = [np.asarray(category["after"], dtype=str) for category in categories]
@@ -171,6 +193,9 @@ def describe(
         )
         for row, share in zip(rows, lost.by_variable, strict=True):
             row["weighted_loss"] = share
+    if p and risks is None and (more or n <= RECORDS):
+        risks = record_risk(old, new, cells, scale=unit)
+    equal = _sharing(after, seen, [category["after"] for category in categories])
     by_stratum = None
     if strata is not None:
         by_stratum = figures_by_stratum(
@@ -208,21 +233,35 @@ def describe(
             },
             "before": {
                 "linkage": _linked(before, seen, ordinal) if link else None,
-                **_shared(before, seen, [category["before"] for category in categories], k),
+                **_shared(
+                    _sharing(before, seen, [category["before"] for category in categories]), k
+                ),
             },
             "after": {
                 "linkage": 100 * link.share if link else None,
-                **_shared(after, seen, [category["after"] for category in categories], k),
+                **_shared(equal, k),
             },
         },
         "oversized": oversized(np.repeat(np.arange(len(all_sizes)), all_sizes), k)._asdict()
         if k
         else None,
         **structure(before, after, names),
+        "analysis": analysis(
+            before,
+            after,
+            names,
+            weight=weight,
+            cells=seen,
+            measured=(old * unit, new * unit),
+            more=more,
+        ),
+        "at_risk": None if risks is None else at_risk(risks, equal, _places(positions, n)),
+        "known": None if known is None else mapping("known", known),
+        "outside": None if outside is None else mapping("outside", outside),
         "by_variable": rows,
         "densities": densities(before, after, names, sums.sse),
         "group_sizes": _sizes(all_sizes),
-        "categories": compared,
+        "categories": comparisons,
         "by_stratum": by_stratum,
         "provenance": {str(key): _text(value) for key, value in provenance.items()},
         "rounding": [mapping("rounding", change) for change in as_list(rounding)],
@@ -231,13 +270,6 @@ def describe(
     }
     plain = _plain(content)
     return {"summary": summary(plain), **plain}
-
-
-def _checked(category: Any) -> dict[str, Any]:
-    keys = ("name", "kind", "before", "after")
-    if not isinstance(category, Mapping) or set(category) != set(keys):
-        raise InputError(f"categories hold {shown(category)}: give {', '.join(keys)} for each")
-    return dict(category)
 
 
 def _texts(block: Any) -> list[str]:
@@ -284,15 +316,27 @@ def _codes(texts: Iterable[ArrayLike]) -> list[np.ndarray]:
     return [np.unique(np.asarray(part, dtype=str), return_inverse=True)[1] for part in texts]
 
 
-def _shared(
-    data: np.ndarray, seen: np.ndarray, texts: list[ArrayLike], k: int | None
-) -> dict[str, Any]:
-    """How many records share all their values: the fewest, and shares of unique ones and below k.
+def _places(positions: ArrayLike | None, n: int) -> np.ndarray:
+    wrong = f"positions must be {n} whole numbers, one for each record."
+    if positions is None:
+        return np.arange(n)
+    places = whole_floats(as_floats(positions, wrong))
+    if places.shape != (n,) or places.dtype.kind != "i":
+        raise InputError(wrong)
+    return places
+
+
+def _sharing(data: np.ndarray, seen: np.ndarray, texts: list[ArrayLike]) -> np.ndarray:
+    """How many records share the values of each one.
 
     Values are those of the variables, the strata, and which values are missing.
     """
     number = distinct_rows(np.column_stack([seen, *_codes(texts), data]))[1]
-    sharing = np.bincount(number)[number]
+    return np.bincount(number)[number]
+
+
+def _shared(sharing: np.ndarray, k: int | None) -> dict[str, Any]:
+    """The fewest records that share all their values, and shares of unique ones and below k."""
     return {
         "smallest": sharing.min(),
         "unique": 100 * np.mean(sharing == 1),
@@ -330,32 +374,6 @@ def _sizes(sizes: np.ndarray) -> list[dict[str, Any]]:
         {"from": low + i * width, "to": min(low + (i + 1) * width - 1, high), "groups": count}
         for i, count in enumerate(counts)
     ]
-
-
-def _category(n: int, name: str, kind: str, before: ArrayLike, after: ArrayLike) -> dict[str, Any]:
-    """The share of changed values, and the share of each category before and after."""
-    name, kind = as_text(name), as_text(kind)
-    try:
-        old, new = np.asarray(before, dtype=str), np.asarray(after, dtype=str)
-    except (TypeError, ValueError, RuntimeError):
-        raise InputError(f"category {name!r} does not have texts before and after.") from None
-    if old.shape != (n,) or new.shape != (n,):
-        raise InputError(f"category {name!r} does not have {n} values before and after.")
-    names, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
-    counts = [np.bincount(part, minlength=len(names)) for part in (codes[:n], codes[n:])]
-    shares = [100 * count / n for count in counts]
-    order = np.argsort(-counts[0], kind="stable")
-    shown, rest = order[:SHOWN_CATEGORIES], order[SHOWN_CATEGORIES:]
-    rows = [{"name": names[i], "before": shares[0][i], "after": shares[1][i]} for i in shown]
-    if len(rest):
-        sums = [share[rest].sum() for share in shares]
-        rows.append({"name": f"{len(rest)} others", "before": sums[0], "after": sums[1]})
-    return {
-        "name": name,
-        "kind": kind,
-        "changed": 100 * np.mean(old != new),
-        "categories": rows,
-    }
 
 
 def _mean(values: Iterable[float]) -> float:

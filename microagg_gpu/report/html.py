@@ -5,7 +5,7 @@ from typing import Any
 
 from ..checks import known_keywords
 from ..errors import InputError, shown
-from . import risk, rules, sections
+from . import analysis_html, risk, rules, sections
 from .style import STYLE
 from .tables import Html, long_text
 from .wording import WARNING, count, percent, unchanged
@@ -35,10 +35,15 @@ def page(content: dict[str, Any]) -> str:
     check_content(content)
     parts = [
         ("done", "What was done", sections.done(content)),
-        ("risk", "Risk before and after", risk.risk(content)),
+        (
+            "risk",
+            "Risk before and after",
+            risk.risk(content) + analysis_html.more_risk(content),
+        ),
         ("utility", "Utility", sections.utility(content)),
         ("variables", "Variables", sections.variables(content)),
         ("correlations", "Correlations", sections.correlations(content)),
+        ("analysis", "For analysts", analysis_html.analysis(content)),
         ("groups", "Groups", sections.groups(content)),
         ("alternatives", "Alternatives", risk.alternatives(content)),
         ("reading", "How to read this", sections.reading()),

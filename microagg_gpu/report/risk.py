@@ -4,6 +4,7 @@ from html import escape
 from typing import Any
 
 from . import svg
+from .analysis_html import of_stratum
 from .sections import figure, has_weights, label_names, means
 from .tables import Column, facts, folded, table
 from .wording import (
@@ -103,7 +104,8 @@ def by_stratum(content: dict[str, Any]) -> str:
     title = "Mean and standard deviation" + ", with sampling weights" * weighted
     parts = [
         f"<details><summary>{escape(row['name'])} <span>{count(row['records'], 'record')}</span>"
-        f"</summary>{means(title, row['by_variable'], names, 'weighted_' * weighted)}</details>"
+        f"</summary>{means(title, row['by_variable'], names, 'weighted_' * weighted)}"
+        f"{of_stratum(row['by_variable'], names)}</details>"
         for row in strata[:SHOWN_STRATA]
     ]
     rest = len(strata) - SHOWN_STRATA

@@ -8,6 +8,7 @@ from ..measures.risk import interval_disclosure, range_inference, record_linkage
 from ..measures.spread import deviations, means, varies
 from ..measures.structure import first_component, mean_weight_change, weight_changes
 from ..measures.utility import ByVariable, Sums, correlations, il1s, sums_of_squares
+from .analysis import stratum_analysis
 
 PERCENTS = (1, 5, 25, 50, 75, 95, 99)
 DRAWN = 12  # densities are shown for at most this many variables
@@ -117,6 +118,7 @@ def figures_by_stratum(
         inside = groups[records] if groups.ndim == 1 else np.empty(0, dtype=np.int64)
         sizes = np.unique(inside[inside >= 0], return_counts=True)[1]
         moments = [_means(data, own) for data in (old, new)]
+        found = stratum_analysis(old, new, own)
         rows.append(
             {
                 "name": name,
@@ -134,6 +136,7 @@ def figures_by_stratum(
                         "observed": np.count_nonzero(~np.isnan(old[:, j])),
                         "before": moments[0][j],
                         "after": moments[1][j],
+                        **found[j],
                     }
                     for j in range(len(names))
                 ],

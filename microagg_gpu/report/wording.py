@@ -70,6 +70,24 @@ TERMS = (
         "Lower is safer.",
     ),
     (
+        "Chance to be identified",
+        "Of somebody who knows a record's values and takes the nearest published record: one "
+        "divided by the number of published records among which to guess if the right one is "
+        "among the nearest, else 0. With groups of k it is at most 1/k. Lower is safer.",
+    ),
+    (
+        "All values near, one-to-one matching",
+        f"Records with all values within {FIVE_PERCENT} of the published variable: sdcMicro's "
+        "dRisk. The best one-to-one matching is that with the least sum of squared distances. "
+        "Lower is safer.",
+    ),
+    (
+        "For analysts",
+        "Overlap of confidence intervals: 1 if equal, below 0 if apart (Karr et al. 2006). pMSE: "
+        "0 to 0.25, lower is better (Woo et al. 2009). Gamma and lambda: 0 to 1, lower is better "
+        "(Mlodak 2020). Changes of matrices: 0 is best (Domingo-Ferrer and Torra 2001).",
+    ),
+    (
         "Range inference",
         "If each variable is grouped on its own, an original value lies between the means "
         "published for the neighbouring groups. If these are close together, an intruder "

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import floor
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -56,6 +56,8 @@ class Job:
     keep_metadata: bool = False
     strict: bool = False
     force: bool = False
+    report_more: bool = False
+    known: list[str] = field(default_factory=list)
 
 
 class Outcome(NamedTuple):
@@ -97,6 +99,9 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
         [source], [output, job.report, job.json_file, job.plot, job.note], job.force
     )
     check_ending(output)
+    if (job.known or job.report_more) and job.report is None and job.json_file is None:
+        what = "--known" if job.known else "--report-more"
+        raise InputError(f"{what} is for the report: give --report or --json as well")
     if job.plot is not None:
         check_plot(job.plot, job.settings.method)
     if job.group_column is not None and job.settings.method == "individual":
@@ -110,7 +115,10 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
                 )
     with phase(f"reading {source.name}"):
         file, table, roles, settings = read_job(job)
-    dropped = file.resolve(job.drop)
+    dropped, known = file.resolve(job.drop), file.resolve(job.known)
+    absent = [name for name in known if name in dropped]
+    if absent:
+        raise InputError(f"column {absent[0]!r} of --known is not published: leave it out")
     result = _protected(table, roles, settings, phase)
     if result.refined is not None and result.refined.stopped is not None:
         phase.say("refinement was stopped: it goes on with the best groups so far")
@@ -140,8 +148,9 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
                     alternatives = risk_map(table, result.provenance.roles, settings, progress)
             with phase("measuring utility and risk") as progress:
                 content = result.report(
-                    alternatives=alternatives, by_stratum=job.report_strata, progress=progress
-                )
+                    alternatives=alternatives, by_stratum=job.report_strata,
+                    more=job.report_more, known=known or None, progress=progress,
+                )  # fmt: skip
             write_report(files, content, job.report, job.json_file, job.note)
     return Outcome(result, others, telling, targets, least_loss, content)
 
@@ -195,7 +204,7 @@ def _files_used(job: Job, dropped: list[str], bound: Bound | None, verdict: Verd
         _name(job.source), _name(job.output), _name(job.report), _name(job.json_file),
         _name(job.plot), dropped, job.group_column, certified(bound), form.delimiter,
         form.encoding, form.decimal, job.keep_metadata, form.published_decimals, job.strict,
-        verdict, _name(job.note), job.report_strata,
+        verdict, _name(job.note), job.report_strata, job.report_more, job.known,
     )  # fmt: skip
 
 

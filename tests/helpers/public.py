@@ -134,7 +134,7 @@ def _options(method: str) -> dict[str, Any]:
 
 def _page(rows: Any, texts: str = "notes") -> dict[str, Any]:
     given = {texts: {"x": "y"}, "alternatives": rows, "progress": None}
-    return given | ({"by_stratum": True} if texts == "notes" else {})
+    return given | ({"by_stratum": True, "more": False} if texts == "notes" else {})
 
 
 def _of_results(folder: Path, result: Any, rows: Any) -> list[Target]:
@@ -142,10 +142,11 @@ def _of_results(folder: Path, result: Any, rows: Any) -> list[Target]:
     page = _page(rows)
     return [
         target
-        for name, of in (("Result", result), ("mixed Result", mixed))
+        for name, of, known in (("Result", result, [0]), ("mixed Result", mixed, ["a", "s"]))
         for target in (
-            Target(f"{name}.report", of.report, page),
+            Target(f"{name}.report", of.report, page | {"known": known}),
             Target(f"{name}.save_report", of.save_report, page | {"path": folder / "r.html"}),
+            Target(f"{name}.record_risk", of.record_risk, {"known": known, "progress": None}),
             Target(f"{name}.save_note", of.save_note, {"path": folder / "n.html"}),
             Target(f"{name}.linkage", of.linkage, {"progress": None}),
             Target(f"{name}.bound", of.bound, {"progress": None}),
@@ -178,15 +179,25 @@ def _of_measures(result: Any) -> list[Target]:
         "inverse_correlation_change": pair,
         "joint_interval_disclosure": pair | {"width": 0.1},
         "matrix_changes": pair,
-        "mean_distance": pair,
+        "mean_distance": pair | {"levels": [0, 3]},
         "pmse": pair,
         "information_loss": grouped,
         "interval_disclosure": pair,
+        "linkage_chances": {
+            "outside": DATA,
+            "protected": result.protected,
+            "record": np.arange(12),
+            "scale": [1.0, 2.0],
+            "outside_cells": LABELS,
+            "cells": LABELS,
+            "progress": None,
+        },
         "lower_bound": {"points": DATA, "k": 3, "progress": None},
         "mean_weight_change": pair,
         "oversized": {"labels": LABELS, "k": 3},
         "range_inference": pair | {"cells": LABELS},
         "record_linkage": pair | {"cells": LABELS, "scale": [1.0, 2.0], "progress": None},
+        "record_risk": pair | {"cells": LABELS, "scale": [1.0, 2.0], "progress": None},
         "ssa": grouped,
         "sse": grouped,
         "sst": {"points": DATA},
@@ -207,6 +218,8 @@ def _of_reports(folder: Path, result: Any, rows: Any) -> list[Target]:
         "loss": 1.0, "link": result.linkage(), "categories": [category], "method": "mdav",
         "strata": TEXTS, "measured": [DATA, result.protected], "weighted_loss": 1.0,
         "blocks": [["a", "b"]],
+        "more": True, "risks": result.record_risk(), "positions": LABELS,
+        "known": {"x": 1}, "outside": {"x": 1},
     }  # fmt: skip
     groups = {"points": DATA, "labels": LABELS, "path": folder / "g.png", "names": ["a", "b"]}
     return [

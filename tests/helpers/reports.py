@@ -16,6 +16,7 @@ SECTIONS = [
     "Utility",
     "Variables",
     "Correlations",
+    "For analysts",
     "Groups",
     "Alternatives",
     "How to read this",

@@ -20,6 +20,7 @@ from microagg_gpu.measures import (
     mean_distance,
     pmse,
 )
+from microagg_gpu.measures.inference import coefficient_overlaps
 
 
 def table(n=60, p=3, seed=0):
@@ -137,6 +138,23 @@ def test_coefficients_of_a_line():
         coefficient_overlap(before[:3], before[:3], 0)
 
 
+def test_all_targets_at_once():
+    before = table(50)
+    after = microaggregate(before, 4).protected
+    each = [coefficient_overlap(before, after, j).total for j in range(3)]
+    assert coefficient_overlaps(before, after) == pytest.approx(each, rel=1e-9)
+    assert np.isnan(coefficient_overlaps(before, after * 0)).all()
+
+
+def test_distances_of_categories_by_hand():
+    before = np.array([[1.0, 0, 2], [5.0, 1, 0]])
+    after = np.array([[0.0, 1, 2], [5.0, 1, 3]])
+    numbers = 2 / np.pi * np.arctan(1)  # one half
+    assert mean_distance(before, after, [0, 1, 5]) == pytest.approx((numbers + 1 + 3 / 4) / 6)
+    with pytest.raises(InputError, match="levels must be 3 whole numbers of 0 or more"):
+        mean_distance(before, after, [0, 1])
+
+
 def test_pmse_of_files_that_a_model_can_tell_apart():
     data = table(100)
     assert pmse(data, data + 100) == pytest.approx(0.25, abs=0.01)
@@ -153,6 +171,7 @@ def test_inequality_against_all_pairs():
     weighted = inequality([1.0, 3.0], [2, 3])
     repeated = inequality([1.0, 1.0, 3.0, 3.0, 3.0])
     assert weighted == pytest.approx(repeated)
+    assert inequality([1.0, 2, 3, 4, 5])[2:] == pytest.approx((1 / 15, 5 / 15))
     assert np.isnan(inequality([0.0, 0.0]).gini)
     with pytest.raises(InputError, match="1 values or weights are negative"):
         inequality([1.0, -1.0])

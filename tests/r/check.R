@@ -76,7 +76,7 @@ stopifnot(
 
 # Methods, options, weights, names of rows, other arguments.
 weighted <- protect(survey, 3, columns = "turnover", weight = "w", method = "vmdav",
-                    options = list(gamma = 0.5), average_weight = TRUE, aggregate = "mean")$protected
+                    options = list(gamma = 0.5), average_weight = TRUE)$protected
 group <- interaction(weighted$turnover, weighted$w, drop = TRUE)
 total <- ave(survey$turnover * survey$w, group, FUN = sum) / ave(survey$w, group, FUN = sum)
 stopifnot(isTRUE(all.equal(weighted$turnover, total)))
@@ -85,11 +85,20 @@ stopifnot(min(table(ranked$protected$turnover)) >= 3, length(ranked$kept) == n)
 named <- data.frame(x = c(1, 2, 9, 10), row.names = c("A", "B", "C", "D"))
 suppressMessages(named <- protect(named, 2)$protected)
 stopifnot(identical(named, data.frame(x = c(1.5, 1.5, 9.5, 9.5))))
+if (via == "reticulate") {
+  plain <- protect(survey, 3, columns = "turnover")$protected
+  other <- protect(survey, 3, columns = "turnover", shuffle = TRUE, seed = 5L)
+  stopifnot(
+    !identical(other$kept, i), identical(sort(other$kept), i),
+    identical(other$protected$id, survey$id[other$kept]),
+    identical(other$protected$turnover, plain$turnover[other$kept])
+  )
+}
 report <- tempfile(fileext = ".html")
 protect(survey, 3, columns = "turnover", report = report)
 stopifnot(file.exists(report))
 
-refused(protect(survey, 3, "active"), "is TRUE and FALSE: name it in nominal, or make 1 and 0 of it")
+refused(protect(survey, 3, "active"), "is TRUE and FALSE: name it in nominal, or make 1 and 0")
 refused(protect(survey, 3, "when"), "is a date or time: make a number of it that may be averaged")
 refused(protect(survey, 3, "nothing"), "column \"nothing\" is unknown")
 refused(protect(survey, 3, "turnover", ordinal = "txt"), "must be an ordered factor")
