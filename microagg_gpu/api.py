@@ -31,6 +31,7 @@ from .settings import (
     Scale,
     Settings,
     SmallStrata,
+    TMethod,
     Unrepaired,
     Weights,
 )
@@ -69,6 +70,9 @@ def microaggregate(
     scale: Scale = DEFAULT.scale,
     trim: float = DEFAULT.trim,
     blocks: Blocks | None = DEFAULT.blocks,
+    sensitive: Any = ROLES.sensitive,
+    t: float | None = DEFAULT.t,
+    t_method: TMethod = DEFAULT.t_method,
     watch: Watch | None = None,
     **options: Any,
 ) -> Result:
@@ -169,6 +173,18 @@ def microaggregate(
     unrepaired : {"keep", "suppress"}
         What to do with groups that cannot be repaired: publish them, listed in
         ``result.dominance.unrepaired``; leave out their records.
+    sensitive : name or position, optional
+        A column that is published as it is and that nobody may infer from the others: it is not
+        protected, k is not counted in it, and `Result.closeness` says what groups give away of
+        it. Numbers have an order, texts do not.
+    t : float, optional
+        The distribution of the sensitive column in each group is at most t from that of all
+        records, by the Earth mover's distance (t-closeness through microaggregation: Soria-Comas,
+        Domingo-Ferrer, Sanchez and Martinez 2015); from 0 to 1.
+    t_method : {"auto", "first", "merge"}
+        How: by "first", groups of MDAV that take one record of each part of the ranking of the
+        sensitive column; by "merge", groups of the method, of which the farthest are merged with
+        their nearest. "auto" does both and keeps what loses less; `Result.found_by` says which.
     watch : callable, optional
         Called during refinement with the fraction done and the loss so far.
     **options
@@ -186,14 +202,14 @@ def microaggregate(
     settings = Settings(
         k, method, options, standardize, variable_weights, device, engine, precision, seed, missing,
         small_strata, aggregate, keep_integers, decimals, average_weight, refine, refine_steps,
-        shuffle, dominance, p_percent, unrepaired, scale, trim, blocks,
+        shuffle, dominance, p_percent, unrepaired, scale, trim, blocks, t, t_method,
     )  # fmt: skip
     callable_or_none("progress", progress)
     callable_or_none("watch", watch)
     if columns is None and settings.blocks is not None:
         columns = [column for block in settings.blocks for column in block]
     with _at_the_data(data):
-        roles = Roles(columns, by, sampling_weight, ordinal, nominal)
+        roles = Roles(columns, by, sampling_weight, ordinal, nominal, sensitive)
         return protect(prepare(read(data, roles), settings), settings, progress, watch)
 
 

@@ -31,6 +31,7 @@ Aggregate = Literal["mean", "median", "trimmed"]
 Scale = Literal["standard", "strata", "robust", "log"]
 Precision = Literal["double", "single"]
 Unrepaired = Literal["keep", "suppress"]
+TMethod = Literal["auto", "first", "merge"]
 
 Columns = Any  # the name or position of a column, or an iterable of them; None for none
 Ordinal = Columns | Mapping[Any, Sequence[Any] | None]
@@ -110,6 +111,11 @@ def is_name(value: Any) -> bool:
     return isinstance(value, str) or is_whole(value)
 
 
+def check_t(t: Any) -> float:
+    """Return the largest distance of t-closeness."""
+    return number("t", t, 0, 1, above=True)
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which columns are protected, and what other columns are for; as in `microaggregate`."""
@@ -119,6 +125,7 @@ class Roles:
     sampling_weight: Any = None
     ordinal: Ordinal = ()
     nominal: Columns = ()
+    sensitive: Any = None
 
 
 @dataclass(frozen=True)
@@ -149,11 +156,14 @@ class Settings:
     scale: Scale = "standard"
     trim: float = 0.2
     blocks: Blocks | None = None
+    t: float | None = None
+    t_method: TMethod = "auto"
 
     def __post_init__(self) -> None:
         for name, kind in (
             ("missing", Missing), ("small_strata", SmallStrata), ("aggregate", Aggregate),
             ("precision", Precision), ("unrepaired", Unrepaired), ("scale", Scale),
+            ("t_method", TMethod),
         ):  # fmt: skip
             one_of(name, getattr(self, name), get_args(kind))
         if self.engine is not None:
@@ -194,6 +204,28 @@ class Settings:
                 option("dominance"),
                 " or ",
                 option("p_percent"),
+            )
+
+        if self.t is not None:
+            self._set("t", check_t(self.t))
+            self._check_closeness()
+
+    def _check_closeness(self) -> None:
+        """Refuse what does not go together with t-closeness."""
+        if self.dominance is not None or self.p_percent is not None:
+            raise InputError(
+                option("t", self.t),
+                " and rules on contributors would undo each other's groups: choose one",
+            )
+        others = [name for name in ("refine", "refine_steps") if getattr(self, name) is not None]
+        others += ["method"] if self.method != "mdav" else list(self.options)
+        if self.t_method == "first" and others:
+            raise InputError(
+                option("t_method", "first"),
+                " makes groups of its own: leave out ",
+                option(others[0]),
+                ", or use ",
+                option("t_method", "merge"),
             )
 
     def _set(self, name: str, value: Any) -> None:

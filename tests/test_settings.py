@@ -76,7 +76,9 @@ def test_signatures_have_the_defaults():
                     assert parameter.default is getattr(group, name), (function, name)
 
 
-@pytest.mark.parametrize("name", ["Missing", "SmallStrata", "Aggregate", "Unrepaired", "Scale"])
+@pytest.mark.parametrize(
+    "name", ["Missing", "SmallStrata", "Aggregate", "Unrepaired", "Scale", "TMethod"]
+)
 def test_choices_are_those_of_the_types(name):
     """In the help of the command and in the errors of both."""
     choices = get_args(getattr(settings, name))

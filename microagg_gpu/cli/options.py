@@ -287,6 +287,28 @@ Unrepaired = Annotated[
     ),
 ]
 
+Sensitive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column that is published as it is and that nobody may infer from the others.",
+    ),
+]
+T = Annotated[
+    float | None,
+    typer.Option(
+        "--t", metavar="T",
+        help="Its distribution in each group is at most T from that of all records, 0 to 1.",
+    ),
+]  # fmt: skip
+TMethod = Annotated[
+    str,
+    typer.Option(
+        "--t-method", metavar=_choices(settings.TMethod),
+        help="How groups get within T: the better of both; made so first; merged.",
+    ),
+]  # fmt: skip
+
 PANELS: dict[str, tuple[Any, ...]] = {
     "What to protect": (
         K, Columns, Blocks, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,
@@ -295,6 +317,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
         Method, MethodOption, Aggregate, Trim, PublishedDecimals, KeepIntegers, VariableWeights,
         Scale, NoStandardize, Refine, RefineSteps, Bound, Seed, Shuffle,
         Dominance, PPercent, Unrepaired,
+        Sensitive, T, TMethod,
         Strict,
     ),
     "Files": (

@@ -13,6 +13,7 @@ from rich.table import Table
 from ..errors import listed
 from ..files.verdict import Verdict
 from ..measures.contributors import RuleCheck
+from ..measures.sensitive import ClosenessCheck
 from ..pipeline.comparison import Comparison
 from ..pipeline.provenance import left_out, named
 from ..pipeline.result import Result
@@ -35,6 +36,7 @@ def show_result(outcome: Outcome) -> None:
     rows = {
         "verdict": str(result.verdict),
         "contributors": "" if result.dominance is None else str(result.dominance),
+        "sensitive": "" if result.closeness is None else str(result.closeness),
         "warning": _warnings(outcome.telling),
         "method": named(result.method, result.options),
         "records": _records(len(result.labels), result),
@@ -74,7 +76,7 @@ def _show(rows: dict[str, str]) -> None:
     lines.add_column()
     for name, text in rows.items():
         if text:
-            judged = name in ("verdict", "contributors")
+            judged = name == "verdict" or text.startswith(("PASS: ", "FAIL: "))
             style = verdict_style(text) if judged else STYLES.get(name, "")
             lines.add_row(name, text, style=style)
     stdout().print(lines)
@@ -200,6 +202,23 @@ def show_rule(found: RuleCheck) -> None:
             row["name"], f"{row['groups']:,}", f"{row['records']:,}", f"{row['share']:.1f}"
         )
     stdout().print(table)
+
+
+def show_closeness(found: ClosenessCheck) -> None:
+    """Print what groups give away of a sensitive column."""
+    sentence = str(found)
+    style = verdict_style(sentence) if found.t is not None else ""
+    stdout().print(f"{sentence[0].upper()}{sentence[1:]}.", style=style, soft_wrap=True)
+    table = Table("in a group", "mean", "worst", box=box.SIMPLE)
+    table.add_row("distance", f"{found.mean_distance:.4f}", f"{found.distance:.4f}")
+    table.add_row("different values", "", f"{found.distinct:,}")
+    table.add_row("most frequent value, %", "", f"{100 * found.share:.1f}")
+    stdout().print(table)
+    if found.single:
+        stdout().print(
+            f"{found.single:,} of the {found.groups:,} groups have one value only: it is known of "
+            "all their records."
+        )
 
 
 def show_groups(groups: pa.Table, names: Sequence[str]) -> None:

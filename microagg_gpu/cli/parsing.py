@@ -113,10 +113,11 @@ def roles_of(
     weight: str | None,
     ordinal: Sequence[str] | None,
     nominal: str | None,
+    sensitive: str | None = None,
 ) -> Roles:
     """The columns that options name."""
     chosen = None if columns is None else split(columns)
-    return Roles(chosen, split(by), weight, orders(ordinal or []), split(nominal))
+    return Roles(chosen, split(by), weight, orders(ordinal or []), split(nominal), sensitive)
 
 
 def defaults(method: str) -> dict[str, Any]:

@@ -89,6 +89,9 @@ def protect(
     rule: options.Dominance = None,
     p_percent: options.PPercent = DEFAULT.p_percent,
     unrepaired: options.Unrepaired = DEFAULT.unrepaired,
+    sensitive: options.Sensitive = None,
+    t: options.T = DEFAULT.t,
+    t_method: options.TMethod = DEFAULT.t_method,
     bound: options.Bound = False,
     group_column: options.GroupColumn = None,
     report: options.Report = None,
@@ -128,12 +131,13 @@ def protect(
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
             "unrepaired": unrepaired,
             "scale": scale,
+            "t_method": t_method,
         }  # fmt: skip
         settings = Settings(
             k, method, method_options(method, option or []), not no_standardize,
             variable_weights(weights, column_weights), device, seed=seed,
             average_weight=average_weight, refine=refine, refine_steps=refine_steps,
-            dominance=dominance(rule), p_percent=p_percent,
+            dominance=dominance(rule), p_percent=p_percent, t=t,
             shuffle=shuffle, trim=trim, blocks=blocks_of(blocks), **choices,
             **rounding(published_decimals, keep_integers, {}),
         )  # fmt: skip
@@ -151,6 +155,7 @@ def protect(
                     "--dominance": rule, "--p-percent": p_percent,
                     **{f"--{n}": n in changed(settings) for n in ("scale", "trim")},
                     "--report-more": report_more or None, "--known": known,
+                    "--sensitive": sensitive, "--t": t,
                 }
             )  # fmt: skip
             given = {"decimals": "input"} if published_decimals == "input" else {}
@@ -163,7 +168,8 @@ def protect(
             return
         form = Format(delimiter, encoding, decimal, published_decimals)
         job = Job(
-            one_file(sources), output, roles_of(columns, by, weight, ordinal, nominal), settings,
+            one_file(sources), output,
+            roles_of(columns, by, weight, ordinal, nominal, sensitive), settings,
             split(drop), form, report, json_file, note, plot, bound, report_strata, group_column,
             keep_metadata, strict, force, report_more, split(known),
         )  # fmt: skip

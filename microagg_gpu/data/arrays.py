@@ -27,7 +27,9 @@ from .columns import (
     is_every,
     kinds_of,
     numbers_given,
+    one_column,
     ranks,
+    sensitive_column,
     too_large,
 )
 
@@ -92,8 +94,9 @@ def read_array(data: Any, roles: Roles) -> Table:
     strata_columns = _positions("by", roles.by, p)
     ordinal = _positions("ordinal", roles.ordinal, p)
     nominal = _positions("nominal", roles.nominal, p)
+    secret = one_column("sensitive", _positions("sensitive", roles.sensitive, p))
     chosen, orders = choose(
-        named, strata_columns, sampling_weight, ordinal, nominal, list(range(p))
+        named, strata_columns, sampling_weight, ordinal, nominal, list(range(p)), secret
     )
     where = xp.asarray(chosen, dtype=xp.int64, device=device(data))
     values = xp.astype(xp.take(matrix, where, axis=1), xp.float64, copy=False)
@@ -162,9 +165,13 @@ def read_array(data: Any, roles: Roles) -> Table:
             sampling if sampling_weight is None else sampling_weight,
             ordinal or (),
             nominal or (),
+            secret[0] if secret else None,
         ),
         exact,
         dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
+        None
+        if not secret
+        else sensitive_column(secret[0], column(secret[0]), True, strata_columns, sampling_weight),
     )
 
 

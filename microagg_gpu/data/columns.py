@@ -20,6 +20,24 @@ Exact = Mapping[int, np.ndarray] | None  # integers of some variables, to the la
 
 
 @dataclass(frozen=True)
+class Sensitive:
+    """A column that is published as it is and that nobody may infer from the others.
+
+    Attributes
+    ----------
+    name : str
+    codes : int array of shape (n,)
+        The rank of each value among all different ones.
+    ordered : bool
+        Whether they are numbers.
+    """
+
+    name: str
+    codes: np.ndarray
+    ordered: bool
+
+
+@dataclass(frozen=True)
 class Table:
     """The variables to protect, and the columns that say how.
 
@@ -54,6 +72,8 @@ class Table:
         The columns that were found for each role, by the keys of the data: names, or positions.
     sampling : float array of shape (n,), or None
         Sampling weight of each record.
+    sensitive : Sensitive, optional
+        The sensitive attribute.
     """
 
     values: Any
@@ -68,6 +88,7 @@ class Table:
     roles: Roles = ROLES
     exact: dict[int, np.ndarray] = field(default_factory=dict)
     least: dict[int, int] = field(default_factory=dict)
+    sensitive: Sensitive | None = None
 
     @cached_property
     def on_host(self) -> np.ndarray:
@@ -131,6 +152,7 @@ def choose(
     ordinal: Mapping[Any, Any] | list[Any],
     nominal: list[Any],
     existing: list[Any],
+    sensitive: list[Any],
 ) -> tuple[list[Any], dict[int, Sequence[Any] | None]]:
     """The columns to protect, and of the ordinal and nominal ones: position and given order."""
     if columns is not None and not columns:
@@ -138,14 +160,18 @@ def choose(
     for given in (by, list(ordinal), nominal):
         check_unique(given)
     chosen = list(columns) if columns is not None else [
-        c for c in existing if c not in by and (sampling_weight is None or c != sampling_weight)
+        c for c in existing
+        if c not in by and c not in sensitive
+        and (sampling_weight is None or c != sampling_weight)
     ]  # fmt: skip
     check_unique(chosen)
     both = [c for c in ordinal if c in nominal]
     if both:
         raise InputError(f"column {both[0]!r} is named ordinal and nominal: choose one")
     chosen += [c for c in [*ordinal, *nominal] if c not in chosen]
-    for name, taken in (("by", by), ("sampling_weight", [sampling_weight])):
+    for name, taken in (
+        ("by", by), ("sampling_weight", [sampling_weight]), ("sensitive", sensitive),
+    ):  # fmt: skip
         twice = [c for c in chosen if c in taken and c is not None]
         if twice:
             raise InputError(
@@ -209,6 +235,36 @@ def ranks(known: Sequence[Any], order: Sequence[Any], name: str) -> list[int]:
             f"({' < '.join(map(str, order))}): name all of them, lowest first"
         )
     return [list(order).index(value) for value in known]
+
+
+def sensitive_column(
+    name: Any, values: Any, ordered: bool, by: list[Any], weight: Any
+) -> Sensitive:
+    """The sensitive attribute of a table, from numbers, NaN if missing, or codes, -1 if missing."""
+    for role, taken in (("by", by), ("sampling_weight", [weight])):
+        if name in taken:
+            raise InputError(
+                f"column {name!r} is sensitive and named in ", option(role), " too: choose one"
+            )
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    else:
+        missing = np.zeros(len(values), dtype=bool) if ordered else values < 0
+    if missing.any():
+        raise InputError(
+            f"{int(missing.sum())} values of the sensitive column {str(name)!r} are missing, the "
+            f"first that of record {int(missing.argmax()) + 1}, counted from 1: leave out those "
+            "records"
+        )
+    codes = np.unique(values, return_inverse=True)[1].reshape(-1)
+    return Sensitive(str(name), codes, ordered)
+
+
+def one_column(name: str, columns: list[Any]) -> list[Any]:
+    """Columns that are given for a role that only one can have."""
+    if len(columns) > 1:
+        raise InputError(option(name, columns), " must be one column")
+    return columns
 
 
 def numbers_given(values: Any) -> np.ndarray:

@@ -14,6 +14,7 @@ from ..files.compact import compact_pandas, compact_polars, compact_table, with_
 from ..settings import Columns, Roles
 from .columns import (
     Exact,
+    Sensitive,
     Table,
     choose,
     combine,
@@ -21,7 +22,9 @@ from .columns import (
     is_every,
     kinds_of,
     numbers_given,
+    one_column,
     ranks,
+    sensitive_column,
 )
 from .numeric import EXACT, numbers
 
@@ -62,9 +65,10 @@ def read_frame(data: Any, roles: Roles) -> Table:
     ranked: Any = _existing("ordinal", roles.ordinal, names)
     if isinstance(roles.ordinal, Mapping):
         ranked = {name: roles.ordinal[name] for name in ranked}
+    secret = one_column("sensitive", _existing("sensitive", roles.sensitive, names))
     chosen, orders = choose(
         None if roles.columns is None else _existing("columns", roles.columns, names), by_list,
-        sampling_weight, ranked, nominal, names,
+        sampling_weight, ranked, nominal, names, secret,
     )  # fmt: skip
     labels = [str(name) for name in chosen]
     series = [_column(frame, name) for name in chosen]
@@ -135,10 +139,25 @@ def read_frame(data: Any, roles: Roles) -> Table:
             sampling if sampling_weight is None else sampling_weight,
             ranked or (),
             nominal or (),
+            secret[0] if secret else None,
         ),
         exact,
         {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
+        _sensitive(frame, secret, by_list, sampling_weight),
     )
+
+
+def _sensitive(
+    frame: nw.DataFrame, secret: list[Any], by: list[Any], weight: Any
+) -> Sensitive | None:
+    """The sensitive attribute: numbers have an order, all else has none."""
+    if not secret:
+        return None
+    (name,) = secret
+    series = _column(frame, name)
+    ordered = series.dtype.is_numeric()
+    values = numbers([series], [str(name)])[:, 0] if ordered else _codes(series, str(name))[1]
+    return sensitive_column(name, values, ordered, by, weight)
 
 
 def arrow_columns(data: Any) -> pa.Table:
@@ -177,7 +196,7 @@ def _read_series(series: nw.Series, roles: Roles) -> Table:
     name = str(series.name)
     if roles.columns is not None:
         _existing("columns", roles.columns, [series.name])
-    for role in ("by", "ordinal", "nominal"):
+    for role in ("by", "ordinal", "nominal", "sensitive"):
         if column_list(role, getattr(roles, role), [series.name]):
             raise InputError(
                 option(role), " is for tables and the data are one column: leave it out"

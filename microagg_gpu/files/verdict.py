@@ -39,6 +39,8 @@ class Verdict:
         Columns that were counted together, beside those of strata, if there are several blocks.
     unique : int, optional
         How many records share all their published values with no other.
+    sensitive : str
+        A column that an intruder is taken not to know, and that is not counted; empty if none.
     """
 
     k: int
@@ -52,6 +54,7 @@ class Verdict:
     each: bool = False
     blocks: list[list[str]] = field(default_factory=list)
     unique: int | None = None
+    sensitive: str = ""
 
     @property
     def word(self) -> Word:
@@ -63,6 +66,7 @@ class Verdict:
     def __str__(self) -> str:
         count = len(self.columns) + len(self.others)
         everything = f"all {count} columns" if count > 1 else "the one column"
+        everything += f" beside the sensitive {self.sensitive}" if self.sensitive else ""
         if self.word == "PASS":
             return (
                 f"PASS: every one of the {self.records:,} records shares its values in "
@@ -100,20 +104,26 @@ class Verdict:
         replaced : sequence of str
             The columns with new values.
         """
-        unchanged = [name for name in [*self.columns, *self.others] if name not in replaced]
+        published = [*self.columns, *self.others, *[self.sensitive] * bool(self.sensitive)]
+        unchanged = [name for name in published if name not in replaced]
         return {
             "word": self.word, "sentence": str(self), **asdict(self), "unchanged": unchanged,
         }  # fmt: skip
 
 
-def count_k(table: pa.Table, k: int, views: Sequence[Sequence[str]]) -> Verdict:
+def count_k(
+    table: pa.Table, k: int, views: Sequence[Sequence[str]], sensitive: str | None = None
+) -> Verdict:
     """Count the records that share their values, in some columns and in all of a table.
 
     Parameters
     ----------
     views : sequence of sequence of str
         Columns that are counted together, beside all columns of the table.
+    sensitive : str, optional
+        A column that is left out of both: an intruder is taken not to know it.
     """
+    table = table if sensitive is None else table.drop_columns([sensitive])
     named = list(dict.fromkeys(name for view in views for name in view))
     others = [name for name in table.column_names if name not in named]
     few, least = _few((group_codes(table, view) for view in views), k)
@@ -129,7 +139,7 @@ def count_k(table: pa.Table, k: int, views: Sequence[Sequence[str]]) -> Verdict:
             unique = int((np.bincount(codes) == 1).sum())
     return Verdict(
         k, table.num_rows, all_least, all_few, named, least, few, others, len(views) > 1, blocks,
-        unique,
+        unique, sensitive or "",
     )  # fmt: skip
 
 

@@ -17,7 +17,12 @@ from .verdict import Verdict, count_k
 
 
 def verify(
-    path: Path, kind: Path, expected: DataFile, views: Sequence[Sequence[str]], k: int
+    path: Path,
+    kind: Path,
+    expected: DataFile,
+    views: Sequence[Sequence[str]],
+    k: int,
+    sensitive: str | None = None,
 ) -> Verdict:
     """Read a written file again, compare every cell, and count the records that share theirs.
 
@@ -29,6 +34,8 @@ def verify(
         What was to be written.
     views : sequence of sequence of str
         Columns whose values, taken together, each record must share with k - 1 others.
+    sensitive : str, optional
+        A column in which k is not counted.
 
     Returns
     -------
@@ -62,7 +69,7 @@ def verify(
             f"internal error: {unused[name]} categories of column {name!r} are in the file that no "
             "record has"
         )
-    verdict = count_k(written.table, k, views)
+    verdict = count_k(written.table, k, views, sensitive)
     if verdict.below_named:
         raise RuntimeError(
             f"internal error: {verdict.below_named} records are in groups below k={k} in the file"

@@ -28,6 +28,7 @@ from .risk import (
     range_inference,
     record_linkage,
 )
+from .sensitive import Closeness, closeness
 from .structure import (
     Discrepancies,
     FirstComponent,
@@ -42,6 +43,7 @@ from .utility import ByVariable, Sums, correlations, il1s, sums_of_squares
 __all__ = [
     "ByVariable",
     "Change",
+    "Closeness",
     "Discrepancies",
     "Dominance",
     "FirstComponent",
@@ -53,6 +55,7 @@ __all__ = [
     "RecordRisk",
     "Sums",
     "assignment_linkage",
+    "closeness",
     "coefficient_overlap",
     "correlation_discrepancies",
     "correlations",

@@ -15,7 +15,7 @@ from ..errors import InputError, shown
 from ..kernels.protocol import Progress
 from ..methods import METHODS
 from ..methods.common import take_records
-from ..settings import Roles, Settings
+from ..settings import DEFAULT, Roles, Settings
 from .grouping import check_method
 from .problem import Problem, prepare
 from .protection import protect
@@ -131,6 +131,10 @@ MAP_RECORDS = 100_000
 """Above it, the methods of a report's map would take minutes: they run on a sample."""
 SAMPLE, BLOCK = 20_000, 1000
 """The size of the sample, and how many records of a stratum are drawn together at most."""
+_NO_RULES: dict[str, Any] = {
+    "dominance": None, "p_percent": None, "unrepaired": DEFAULT.unrepaired, "t": None,
+}  # fmt: skip
+"""The map compares methods; a repair of each run would take longer than the run."""
 MAP_SIZES = 3, 5, 10
 """The k of a report's map, beside the one that was used."""
 
@@ -170,7 +174,7 @@ def risk_map(
                 progress((i + fraction) / len(sizes))
 
         with suppress(InputError):
-            given = replace(settings, k=size, refine=None, refine_steps=None)
+            given = replace(settings, k=size, refine=None, refine_steps=None, **_NO_RULES)
             problem = prepare(table, given)
             more = [own] if add_own and size == settings.k else []
             found = compare_methods([problem], [given], [*runs, *more], part)
@@ -208,6 +212,7 @@ def sample(table: Table) -> Table:
         strata=None if table.strata is None else table.strata[kept],
         sampling=None if table.sampling is None else table.sampling[kept],
         exact={j: integers[kept] for j, integers in table.exact.items()},
+        sensitive=None,
         rebuild=lambda *_: None,  # nothing of it is published
     )
 

@@ -12,6 +12,7 @@ from ..kernels.compiling import clock
 from ..kernels.protocol import Progress, Watch
 from ..settings import Settings
 from .blocks import block_places
+from .closeness import check_sensitive, close, first_groups, measured
 from .contributors import obey, rule_of, with_unrepaired
 from .grouping import group
 from .losses import loss_of, weighted_loss
@@ -43,10 +44,13 @@ def protect(
         Where refinement starts; no method is run then.
     """
     table = problem.table
+    check_sensitive(problem, settings)
     begun = clock()
     found_by: list[str] = []
     labels = groups
-    if labels is None:
+    if labels is None and settings.t is not None and settings.t_method == "first":
+        labels = first_groups(problem, settings, progress)
+    elif labels is None:
         labels, found_by = group(problem, settings, progress)
     refined = None
     if settings.refine is not None or settings.refine_steps is not None:
@@ -58,6 +62,9 @@ def protect(
         raise InputError(
             "rules on contributors are for groups of whole records: leave out ", option("blocks")
         )
+    if settings.t is not None:
+        labels, how = close(problem, labels, settings, progress)
+        found_by, refined = [how], refined if how == "merge" else None
     if rule is not None:
         before = _loss(problem, labels, settings)
         problem, labels, repair = obey(problem, labels, rule, settings, before)
@@ -95,6 +102,7 @@ def protect(
         merged=cells.merged,
         dominance=repair,
         no_mad=np.array(table.names)[problem.scaling.fallback].tolist(),
+        closeness=measured(problem, proven, settings.t),
     )
     return Result(
         labels=every,

@@ -11,6 +11,7 @@ import numpy as np
 from .. import __version__
 from ..errors import shown
 from ..files.verdict import Verdict
+from ..measures.sensitive import ClosenessCheck
 from ..methods import METHODS
 from ..settings import FORMAT, Roles, Settings, changed
 from .contributors import Repair
@@ -109,6 +110,8 @@ class Provenance:
         What a rule on contributors found and changed.
     no_mad : list of str
         Variables with a MAD of 0, which were scaled by their standard deviation.
+    closeness : ClosenessCheck, optional
+        What groups give away of a sensitive attribute.
     files : FilesUsed, optional
         Of a run of the command.
     """
@@ -126,6 +129,7 @@ class Provenance:
     merged: list[str] = field(default_factory=list)
     dominance: Repair | None = None
     no_mad: list[str] = field(default_factory=list)
+    closeness: ClosenessCheck | None = None
     files: FilesUsed | None = None
 
     @property
@@ -179,9 +183,10 @@ class Provenance:
             "Method": "given groups"
             if settings.method == "given"
             else f"{named(settings.method, settings.options)} ({METHODS[settings.method].paper})",
-            "Found by": self.found_by,
+            "Found by": _T_METHODS.get(self.found_by, self.found_by),
             "Refined": "" if self.refined is None else str(self.refined),
             "Contributors": "" if self.dominance is None else str(self.dominance),
+            "Sensitive": "" if self.closeness is None else str(self.closeness),
             "Lower bound": "" if files is None else files.bound,
             "Columns": ", ".join(self.names),
             "Blocks": "; ".join(", ".join(map(str, block)) for block in settings.blocks or ()),
@@ -246,6 +251,14 @@ write_file(published(file, result, drop, {column!r}, {strata}, {metadata}), outp
 """Reads, protects and writes as `tasks.protect` does, without its report."""
 
 
+_T_METHODS = {
+    "first": "t-closeness first, with one record of each part of the ranking in a group "
+    "(Soria-Comas et al. 2015)",
+    "merge": "merging groups of the method until they are within t (Soria-Comas et al. 2015)",
+}
+"""How groups became t-close."""
+
+
 def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
     """The command `microagg protect` for some settings, columns and files."""
     given = changed(settings)
@@ -265,6 +278,7 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
         parts += ["--ordinal", name if order is None else f"{name}={'<'.join(map(str, order))}"]
     if isinstance(roles.sampling_weight, str):
         parts += ["--weight", roles.sampling_weight]
+    parts += [] if roles.sensitive is None else ["--sensitive", str(roles.sensitive)]
     for name, value in settings.options.items():
         parts += ["--option", f"{name}={value}"]
     if "variable_weights" in given:
@@ -278,7 +292,7 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
         parts += ["--dominance", "{},{:g}".format(*given["dominance"])]
     for name in (
         "missing", "small_strata", "aggregate", "trim", "scale", "device", "seed", "refine",
-        "refine_steps", "p_percent", "unrepaired",
+        "refine_steps", "p_percent", "unrepaired", "t", "t_method",
     ):  # fmt: skip
         if name in given:
             value = given[name]

@@ -22,6 +22,7 @@ from ..data.table import as_columns
 from ..errors import InputError
 from ..files.verdict import Verdict, count_k
 from ..kernels.protocol import Progress
+from ..measures.sensitive import ClosenessCheck
 from ..settings import Columns
 from .contributors import Repair
 from .known import known_columns
@@ -74,7 +75,7 @@ class Result:
         What was done, enough to repeat it. Its parts are attributes of the result too: `k`,
         `method`, `options`, `device`, `engine`, `seconds` (how long the method took), `names`
         (the variables that were protected), `dropped`, `suppressed`, `merged`, `refined`,
-        `found_by`, `dominance`.
+        `found_by`, `dominance`, `closeness`.
     """
 
     labels: np.ndarray
@@ -150,8 +151,19 @@ class Result:
         return self.provenance.dominance
 
     @property
+    def sensitive(self) -> str | None:
+        """The sensitive column, which is published as it is and in which k is not counted."""
+        column = self.provenance.roles.sensitive
+        return None if column is None else str(column)
+
+    @property
+    def closeness(self) -> ClosenessCheck | None:
+        """What the groups give away of the sensitive column, if one was named."""
+        return self.provenance.closeness
+
+    @property
     def found_by(self) -> str:
-        """What won, for method "best"."""
+        """What won, for method "best" and for t-closeness."""
         return self.provenance.found_by
 
     @property
@@ -165,7 +177,7 @@ class Result:
         """Whether k holds over all columns that are published, as counted in them."""
         if self.provenance.files is not None and self.provenance.files.verdict is not None:
             return self.provenance.files.verdict
-        return count_k(as_columns(self.protected), self.k, self.views())
+        return count_k(as_columns(self.protected), self.k, self.views(), self.sensitive)
 
     @property
     def rounding(self) -> list[Rounding]:
@@ -365,6 +377,7 @@ class Result:
             verdict=self.verdict.as_dict(self.replaced),
             rounding=[change._asdict() for change in self.rounding],
             dominance=None if self.dominance is None else self.dominance.as_dict(),
+            closeness=None if self.closeness is None else self.closeness.as_dict(),
             alternatives=as_list(() if alternatives is None else alternatives),
             loss=self.loss,
             weighted_loss=self.weighted_loss,

@@ -70,6 +70,7 @@ def describe(
     positions: ArrayLike | None = None,
     known: Mapping[str, Any] | None = None,
     outside: Mapping[str, Any] | None = None,
+    closeness: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return all measures of protected data, ready for `json.dumps` and for `page`.
@@ -130,6 +131,8 @@ def describe(
     known, outside : dict, optional
         What an intruder finds who knows some columns, or has an outside file, as
         `report.analysis` says it.
+    closeness : dict, optional
+        What the groups give away of a sensitive attribute, as `Result.closeness` says it.
     progress : callable, optional
         Called with the fraction done.
 
@@ -266,6 +269,7 @@ def describe(
         "provenance": {str(key): _text(value) for key, value in provenance.items()},
         "rounding": [mapping("rounding", change) for change in as_list(rounding)],
         "dominance": None if dominance is None else mapping("dominance", dominance),
+        "closeness": None if closeness is None else mapping("closeness", closeness),
         "alternatives": alternatives,
     }
     plain = _plain(content)

@@ -52,6 +52,8 @@ def page(content: dict[str, Any]) -> str:
         parts.insert(-2, ("strata", "Strata", risk.by_stratum(content)))
     if content.get("dominance"):
         parts.insert(2, ("contributors", "Contributors", rules.contributors(content)))
+    if content.get("closeness"):
+        parts.insert(2, ("sensitive", "Sensitive attribute", rules.sensitive(content)))
     links = "".join(f'<a href="#{key}">{title}</a>' for key, title, _ in parts)
     body = "".join(
         f'<section id="{key}"><h2>{title}</h2>{text}</section>' for key, title, text in parts

@@ -94,6 +94,9 @@ def _protection(content: dict[str, Any]) -> str:
     others = f"with at least {k - 1} others"
     if verdict is None and content["smallest"] >= k:
         return f"{text} {size}: every record shares its protected values {others}."
+    secret = (verdict or {}).get("sensitive")
+    if verdict is not None and verdict["word"] == "PASS" and secret:
+        return f"{text} {size}: every record shares all its values but {secret} {others}."
     if verdict is not None and verdict["word"] == "PASS":
         return f"{text} {size}: every record shares all its values in this file {others}."
     if verdict is not None and verdict["word"] == "PARTLY":

@@ -145,6 +145,8 @@ def alternatives(content: dict[str, Any]) -> str:
             if [row["method"], row["k"], percent(row["loss"]), percent(row["risk"])]
             != [name, k, *figures]
         ]
+    if content.get("dominance") or (content.get("closeness") or {}).get("t"):
+        note += "<p>The other runs do without the rule that this one obeys.</p>"
     sizes = sorted({row["k"] for row in rows if None not in (row["loss"], row["risk"])})
     marks = "".join(
         f"<span>{svg.mark_sample(i)}k\N{THIN SPACE}=\N{THIN SPACE}{k}</span>"

@@ -1,17 +1,17 @@
-"""The sections about rules beyond k: contributors of groups."""
+"""The sections about rules beyond k: contributors of groups, and a sensitive attribute."""
 
 from html import escape
 from typing import Any
 
-from .tables import Column, table
-from .wording import percent
+from .tables import Column, facts, table
+from .wording import fixed, percent
 
 
 def sentences(content: dict[str, Any]) -> list[str]:
     """Whether each rule that was asked for holds, for the head of the report."""
     return [
         found["sentence"].rstrip(".") + "."
-        for found in (content.get(name) for name in ("dominance",))
+        for found in (content.get(name) for name in ("dominance", "closeness"))
         if found
     ]
 
@@ -45,3 +45,30 @@ def contributors(content: dict[str, Any]) -> str:
         names = ", ".join(map(str, unrepaired[:20])) + " and more" * (len(unrepaired) > 20)
         text += f"<p>Groups that could not be repaired, by their numbers: {names}.</p>"
     return text + table("Contributors", columns, rows)
+
+
+def sensitive(content: dict[str, Any]) -> str:
+    """What groups give away of the sensitive attribute."""
+    found = content["closeness"]
+    order = (
+        "mean absolute difference of the cumulative shares of its values"
+        if found["ordered"]
+        else "half the sum of the absolute differences of the shares of its values"
+    )
+    rows = [
+        ("Largest distance of a group", fixed(found["distance"], 4)),
+        ("Mean distance of a group", fixed(found["mean_distance"], 4)),
+        ("Fewest different values in a group", f"{found['distinct']:,}"),
+        ("Groups with one value only", f"{found['single']:,}"),
+        ("Largest share of one value in a group", percent(100 * found["share"])),
+    ]
+    if found["t"] is not None:
+        rows.insert(0, ("t", fixed(found["t"], 4)))
+        rows.insert(1, ("Groups beyond t", f"{found['beyond']:,} of {found['groups']:,}"))
+    return (
+        f"<p>{escape(found['name'])} is published as it is. Whoever finds the group of a person "
+        "learns how it is distributed in that group, and more than everybody knows if that "
+        "differs from all records. The distance is the Earth mover\N{APOSTROPHE}s distance, the "
+        f"{order}: 0 if the group is like all records, at most 1. Lower is safer.</p>"
+        + facts("Sensitive attribute", rows, numbers=True)
+    )

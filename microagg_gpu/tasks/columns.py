@@ -38,7 +38,10 @@ def find_roles(
     weight, ordinal, columns = given.sampling_weight, dict(given.ordinal), given.columns
     (sampling,) = file.resolve([weight]) if weight is not None else [None]
     ordered = {file.resolve([name])[0]: order for name, order in ordinal.items()}
-    other = {*strata, *categories, *ordered, *dropped, sampling}
+    secret = file.resolve([] if given.sensitive is None else [given.sensitive])
+    for name in (name for name in secret if name in dropped):
+        raise InputError(f"column {name!r} is sensitive and dropped: choose one")
+    other = {*strata, *categories, *ordered, *dropped, *secret, sampling}
     chosen = (
         [name for name in file.resolve(None) if name not in other]
         if columns is None
@@ -53,12 +56,14 @@ def find_roles(
             "to protect with --columns"
         )
     numbers = [name for name in chosen if name not in ordered and name not in categories]
-    numeric = file.numeric_columns() if None in ordered.values() else []
+    numeric = file.numeric_columns() if None in ordered.values() or secret else []
     ranked = [name for name, order in ordered.items() if order is None and name in numeric]
     weights = [] if sampling is None else [sampling]
-    table = file.with_numbers(list(dict.fromkeys([*numbers, *ranked, *weights])))
+    counted = [name for name in secret if name in numeric]
+    table = file.with_numbers(list(dict.fromkeys([*numbers, *ranked, *weights, *counted])))
     if file.text is not None:
-        for name in (name for name in [*ordered, *categories] if name not in ranked):
+        texts = [name for name in [*ordered, *categories, *secret] if name not in ranked]
+        for name in (name for name in texts if name not in counted):
             cells = table[name]
             known = pc.if_else(pc.equal(pc.utf8_trim_whitespace(cells), ""), None, cells)
             table = table.set_column(table.column_names.index(name), name, known)
@@ -70,6 +75,7 @@ def find_roles(
         "sampling_weight": sampling,
         "ordinal": ordered,
         "nominal": categories,
+        **({"sensitive": secret[0]} if secret else {}),
     }
 
 

@@ -129,12 +129,14 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
     strata = roles["by"] or []
     new = published(file, result, dropped, job.group_column, strata, job.keep_metadata)
     others = [name for name in file.table.column_names if name not in {*result.replaced, *dropped}]
-    telling = telling_columns(file.table, [name for name in others if name not in strata])
+    purposely = {*strata, result.sensitive}
+    telling = telling_columns(file.table, [name for name in others if name not in purposely])
     with Outputs(job.force) as files:
-        verdict = _write(files, new, output, result.views(dropped), settings.k, phase)
+        verdict = _write(files, new, output, result, dropped, phase)
         used = _files_used(job, dropped, least_loss, verdict)
         result = replace(result, provenance=replace(result.provenance, files=used))
         broken = result.dominance is not None and result.dominance.after.broken > 0
+        # t holds in all groups, or there is no result.
         if job.strict and (verdict.word != "PASS" or broken):
             raise NothingWritten(Outcome(result, others, telling, [], least_loss))
         if job.plot is not None:
@@ -188,14 +190,15 @@ def _protected(table: Any, roles: dict[str, Any], settings: Settings, phase: Pha
 
 
 def _write(
-    files: Outputs, new: DataFile, output: Path, views: list[list[str]], k: int, phase: Phases
+    files: Outputs, new: DataFile, output: Path, result: Result, dropped: list[str], phase: Phases
 ) -> Verdict:
     """Write the protected file and count k in it."""
     with phase(f"writing {output.name}"):
         temporary = files.add(output)
         write_file(new, temporary, output)
     with phase(f"counting k in {output.name}"):
-        return verify(temporary, output, new, views, k)
+        views = result.views(dropped)
+        return verify(temporary, output, new, views, result.k, result.sensitive)
 
 
 def _files_used(job: Job, dropped: list[str], bound: Bound | None, verdict: Verdict) -> FilesUsed:

@@ -167,6 +167,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         "refine": None, "refine_steps": None, "watch": None, "engine": None, "precision": "double",
         "shuffle": False, "scale": "standard", "trim": 0.2, "blocks": None,
         "dominance": None, "p_percent": None, "unrepaired": "keep",
+        "t": None, "t_method": "auto",
     }  # fmt: skip
 
 

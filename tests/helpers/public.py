@@ -72,6 +72,7 @@ def _of_tables() -> list[Target]:
         "method": "mdav", "precision": "double", "progress": None, "watch": None, "refine": None,
         "dominance": (1, 85), "p_percent": 10, "unrepaired": "keep",
         "scale": "standard", "trim": 0.2, "shuffle": True,
+        "sensitive": None, "t": None, "t_method": "auto",
     }  # fmt: skip
     named = {
         "columns": ["a", "b"], "by": ["s"], "nominal": ["c"], "variable_weights": None,
@@ -164,6 +165,7 @@ def _of_measures(result: Any) -> list[Target]:
         "count_partitions": {"n": 10, "k": 3},
         "first_component": {"data": DATA},
         "assignment_linkage": pair | {"cells": LABELS, "scale": [1.0, 2.0]},
+        "closeness": {"sensitive": DATA[:, 0], "labels": LABELS, "ordered": True},
         "coefficient_overlap": pair | {"target": 0},
         "dominance": {
             "original": DATA,
