@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -362,6 +362,7 @@ def write_file(file: DataFile, path: Path, kind: Path) -> None:
         The name that it will get.
     """
     form, compression = kind_of(kind)
+    file = held_in(file, kind)
     try:
         if form == "CSV":
             texts, written = _as_text(file, kind), text_form(file, kind)
@@ -373,6 +374,14 @@ def write_file(file: DataFile, path: Path, kind: Path) -> None:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
         raise InputError(f"{kind} cannot be written as {form}: {error}") from None
     sync(path)
+
+
+def held_in(file: DataFile, kind: Path) -> DataFile:
+    """What a file of this name can hold of the data: only Stata's has .a to .z."""
+    if not file.labels.missing or kind_of(kind)[0] == "Stata":
+        return file
+    table, labels = stat_files.without_letters(file.table, file.labels)
+    return replace(file, table=table, labels=labels)
 
 
 def text_form(file: DataFile, kind: Path) -> TextForm:

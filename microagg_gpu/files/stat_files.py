@@ -24,6 +24,11 @@ FORMATS = {
 }
 WRITTEN = tuple(ending for ending in FORMATS if ending != ".sas7bdat")
 
+_MISSING = 2.0**1023  # in Stata all numbers from here on are missing values
+LETTERS = {chr(97 + i): _MISSING * (1 + (i + 1) / 4096) for i in range(26)}
+"""Stata's missing values .a to .z, as the numbers that its own files have for them."""
+_NUMBERS = {number: letter for letter, number in LETTERS.items()}
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -36,7 +41,7 @@ class Labels:
     values : mapping
         What the codes of a column mean.
     missing : mapping
-        Codes that SPSS counts as missing: values, or ranges from "lo" to "hi".
+        Codes that SPSS counts as missing: values, or ranges from "lo" to "hi"; of Stata .a to .z.
     formats : mapping
         How SPSS shows a column.
     """
@@ -80,7 +85,7 @@ def read(path: Path, form: str) -> tuple[pa.Table, Labels]:
         "SAS transport": pyreadstat.read_xport,
         "SAS": pyreadstat.read_sas7bdat,
     }
-    given = {} if form in readers else {"user_missing": True}
+    given = {"user_missing": True} if form == "Stata" or form not in readers else {}
     try:
         with path.open("rb"):  # says why, where pyreadstat does not
             columns, meta = readers.get(form, pyreadstat.read_sav)(
@@ -94,11 +99,20 @@ def read(path: Path, form: str) -> tuple[pa.Table, Labels]:
         raise InputError(
             f"{path} cannot be read as {form}: it is no such file, or a broken one"
         ) from None
+    lettered = meta.missing_user_values if form == "Stata" else {}
+    for name in lettered:
+        columns[name] = [LETTERS.get(x, x) for x in columns[name]]
+    spss = form not in readers
+    missing = {name: [{"lo": _MISSING, "hi": float("inf")}] for name in lettered}
+    values = {
+        name: {LETTERS.get(code, code): text for code, text in known.items()}
+        for name, known in meta.variable_value_labels.items()
+    }
     labels = Labels(
         {name: text for name, text in meta.column_names_to_labels.items() if text},
-        meta.variable_value_labels,
-        meta.missing_ranges if given else {},
-        meta.original_variable_types if given else {},
+        values if lettered else meta.variable_value_labels,
+        meta.missing_ranges if spss else missing,
+        meta.original_variable_types if spss else {},
     )
     return pa.table({name: _column(values) for name, values in columns.items()}), labels
 
@@ -120,7 +134,18 @@ def write(table: pa.Table, labels: Labels, path: Path, form: str) -> None:
         about["variable_value_labels"] = {name: dict(v) for name, v in labels.values.items()}
     try:
         if form == "Stata":
-            pyreadstat.write_dta(frame, os.fspath(path), **about)
+            letters = {}
+            for name in (name for name in labels.missing if name in frame):
+                codes = frame[name][frame[name] >= _MISSING].unique()
+                if len(codes):
+                    letters[name] = sorted(_NUMBERS[code] for code in codes)
+                    frame[name] = frame[name].astype(object).replace(_NUMBERS)
+            for name in letters:
+                known = about["variable_value_labels"].get(name, {})
+                about["variable_value_labels"][name] = {
+                    _NUMBERS.get(code, code): text for code, text in known.items()
+                }
+            pyreadstat.write_dta(frame, os.fspath(path), missing_user_values=letters, **about)
         elif form == "SAS transport":
             pyreadstat.write_xport(frame, os.fspath(path), **about)
         else:
@@ -131,6 +156,24 @@ def write(table: pa.Table, labels: Labels, path: Path, form: str) -> None:
             )  # fmt: skip
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError) as error:
         raise InputError(f"{path.name} cannot be written as {form}: {error}") from None
+
+
+def without_letters(table: pa.Table, labels: Labels) -> tuple[pa.Table, Labels]:
+    """The table and its labels for other files than Stata's: plain missing values for .a to .z."""
+    lettered = [
+        name
+        for name, codes in labels.missing.items()
+        if codes and isinstance(codes[0], dict) and codes[0]["lo"] == _MISSING
+    ]
+    for name in (name for name in lettered if name in table.column_names):
+        column = labels.without_missing(name, table[name])
+        table = table.set_column(table.column_names.index(name), name, column)
+    values = {
+        name: {code: text for code, text in known.items() if code not in _NUMBERS}
+        for name, known in labels.values.items()
+    }
+    missing = {name: codes for name, codes in labels.missing.items() if name not in lettered}
+    return table, Labels(labels.columns, values, missing, labels.formats)
 
 
 def as_held(table: pa.Table) -> pa.Table:

@@ -11,7 +11,7 @@ from ..errors import InputError
 from . import numbers, stat_files
 from .compact import unused_categories
 from .counting import equal_columns
-from .data_file import DataFile, read_as, text_form
+from .data_file import DataFile, held_in, read_as, text_form
 from .formats import kind_of
 from .verdict import Verdict, count_k
 
@@ -48,6 +48,7 @@ def verify(
         If k does not hold for the columns of a view, a cell is not what it should be, or a
         dictionary holds categories that no record has.
     """
+    expected = held_in(expected, kind)
     form = text_form(expected, kind)
     try:
         written = read_as(

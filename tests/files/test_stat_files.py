@@ -111,3 +111,32 @@ def test_what_cannot_be(monkeypatch):
     refuse("needs the package pyreadstat: install microagg-gpu\\[stat]", "protect", "in.sav", *rest,
            "o.csv")  # fmt: skip
     assert sorted(path.name for path in Path().iterdir()) == ["broken.sav", "in.parquet", "in.sav"]
+
+
+def test_missing_values_of_stata_with_a_letter():
+    frame = survey().drop(columns="day")
+    frame["asked"] = [1.0, "a", "b", np.nan, 2.0] * (N // 5)
+    frame["staff"] = frame["staff"].astype(object)
+    frame.loc[:9, "staff"] = "c"
+    letters = {"asked": ["a", "b", "z"], "staff": ["c"]}
+    pyreadstat.write_dta(
+        frame, "in.dta", missing_user_values=letters,
+        variable_value_labels={"asked": {1.0: "yes", "a": "refused", "z": "never"}},
+    )  # fmt: skip
+    refuse("10 values of in.dta are missing, in column staff", "protect", "in.dta", "-k", 4,
+           "--columns", "staff", "-o", "out.dta")  # fmt: skip
+    given = ("protect", "in.dta", "-k", 4, "--columns", "turnover,staff", "--missing", "pattern")
+    ok(*given, "-o", "out.dta")
+    after, meta = pyreadstat.read_dta("out.dta", user_missing=True, output_format="dict")
+    assert after["asked"] == [1.0, "a", "b", None, 2.0] * (N // 5)
+    assert [x is None for x in after["staff"]] == [True] * 10 + [False] * 30
+    assert meta.missing_user_values == {"asked": ["a", "b"]}
+    assert meta.variable_value_labels == {"asked": {1: "yes", "a": "refused"}}
+    for name in ("out.csv", "out.sav"):  # which have no such values
+        ok(*given, "-o", name)
+    assert pd.read_csv("out.csv")["asked"].isna().tolist() == [False, True, True, True, False] * 8
+    other, meta = pyreadstat.read_sav("out.sav", user_missing=True)
+    assert other["asked"].tolist()[:1] + other["asked"].tolist()[4:5] == [1.0, 2.0]
+    assert other["asked"].isna().sum() == 24
+    assert meta.missing_ranges == {}
+    assert meta.variable_value_labels == {"asked": {1: "yes"}}
