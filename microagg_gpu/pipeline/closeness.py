@@ -113,26 +113,68 @@ def first_of(
     sizes = np.full(size, count)
     sizes[(size - 1) // 2] += extra - extra // 2
     sizes[size // 2] += extra // 2
-    parts = np.split(np.lexsort((np.arange(n), codes)), np.cumsum(sizes)[:-1])
-    parts = [np.sort(part) for part in parts]
+    ranked = np.split(np.lexsort((np.arange(n), codes)), np.cumsum(sizes)[:-1])
+    left = _Left(points, [np.sort(part) for part in ranked])
     groups: list[list[int]] = []
-    seed: np.ndarray | None = None
+    seed: int | None = None
     while len(groups) < count:
-        left = np.sort(np.concatenate(parts))
         # As in MDAV: the record farthest from the centroid, then the one farthest from that.
-        place = points[left].mean(axis=0) if seed is None else seed
-        far = points[left[int(np.argmax(_squares(points[left] - place)))]]
+        far = left.farthest(left.centroid() if seed is None else points[seed])
         seed = far if seed is None else None
-        own: list[int] = []
-        for i, part in enumerate(parts):
-            for _ in range(1 + (len(part) > count - len(groups))):
-                nearest = int(np.argmin(_squares(points[parts[i]] - far)))
-                own.append(int(parts[i][nearest]))
-                parts[i] = np.delete(parts[i], nearest)
-        groups.append(own)
+        groups.append(left.take(points[far], count - len(groups)))
         if progress is not None:
             progress(len(groups) / count)
     return labels_from_groups(groups, n)
+
+
+class _Left:
+    """Records that are in no group yet, part by part, variable by variable.
+
+    Those that were taken stay in the arrays until they are half of them.
+    """
+
+    def __init__(self, points: np.ndarray, parts: list[np.ndarray]) -> None:
+        self.records = np.concatenate(parts)
+        self.values = np.ascontiguousarray(points[self.records].T)
+        self.counts = np.array([len(part) for part in parts])  # of those that are left
+        self.ends = np.cumsum(self.counts)
+        self.there = np.ones(len(self.records), dtype=bool)
+
+    def centroid(self) -> np.ndarray:
+        return self.values @ self.there / self.counts.sum()
+
+    def farthest(self, place: np.ndarray) -> int:
+        """The record farthest from a place, of several that with the lowest index."""
+        far = np.where(self.there, self._squares(place), -1.0)
+        return int(self.records[far == far.max()].min())
+
+    def take(self, seed: np.ndarray, to_come: int) -> list[int]:
+        """Take the record of each part that is nearest to a seed, or two of a part with many."""
+        near = np.where(self.there, self._squares(seed), np.inf)
+        taken, start = [], 0
+        for i, end in enumerate(self.ends):
+            for _ in range(1 + (self.counts[i] > to_come)):
+                nearest = start + int(np.argmin(near[start:end]))
+                near[nearest] = np.inf
+                taken.append(nearest)
+            start = end
+        found = self.records[taken].tolist()
+        self.there[taken] = False
+        self.counts -= np.bincount(
+            np.searchsorted(self.ends, taken, side="right"), minlength=len(self.counts)
+        )
+        if 2 * self.counts.sum() < len(self.records):
+            self.records, self.values = self.records[self.there], self.values[:, self.there]
+            self.ends = np.cumsum(self.counts)
+            self.there = np.ones(len(self.records), dtype=bool)
+        return found
+
+    def _squares(self, place: np.ndarray) -> np.ndarray:
+        total = np.zeros(len(self.records))
+        for values, at in zip(self.values, place, strict=True):
+            apart = values - at
+            total += np.square(apart, out=apart)
+        return total
 
 
 def within(problem: Problem, labels: np.ndarray, t: float) -> np.ndarray:
@@ -160,8 +202,9 @@ def within(problem: Problem, labels: np.ndarray, t: float) -> np.ndarray:
                 " above it, or other strata",
             )
         h = int(others[np.argmin(_squares(centres[others] - centres[g]))])
-        members[g] = np.sort(np.concatenate([members[g], members[h]]))
-        centres[g] = points[members[g]].mean(axis=0)
+        a, b = len(members[g]), len(members[h])
+        members[g] = np.concatenate([members[g], members[h]])
+        centres[g] = (a * centres[g] + b * centres[h]) / (a + b)
         own = codes[members[g]]
         distance[g] = everybody.groups(own, np.zeros(len(own), dtype=np.int64)).distance[0]
         there[h] = False

@@ -8,7 +8,6 @@ breaks the rule, so what obeys once obeys at the end. The repair comes after met
 and nothing that comes after it changes groups.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -192,12 +191,14 @@ def repaired(
 
 
 class _Change(NamedTuple):
-    """What becomes of two groups; the second is empty after a merger."""
+    """What a group does with another: it gives its record i and takes the record j of the other.
 
-    cost: float
+    -1 is no record; both -1 is a merger.
+    """
+
     other: int
-    mine: np.ndarray
-    theirs: np.ndarray
+    i: int
+    j: int
 
 
 class _Groups:
@@ -251,16 +252,16 @@ class _Groups:
         """Make the cheapest change after which a group obeys; whether there is one."""
         if not self.broken([g]):  # another group's change was its own too
             return True
-        changes = sorted(
-            (change for h in self._partners(g) for change in self._changes(g, h)),
-            key=lambda change: change.cost,
-        )
-        for start in range(0, len(changes), CHUNK):
-            chunk = changes[start : start + CHUNK]
-            bad = self._break([change.mine for change in chunk])
-            bad |= self._break([change.theirs for change in chunk])
+        cost, changes = self._changes(g)
+        order = np.argsort(cost, kind="stable")
+        for start in range(0, len(order), CHUNK):
+            chunk = [_Change(*changes[c].tolist()) for c in order[start : start + CHUNK]]
+            pairs = [self._changed(g, change) for change in chunk]
+            bad = self._break([mine for mine, _ in pairs])
+            bad |= self._break([theirs for _, theirs in pairs])
             if not bad.all():
-                self._make(g, chunk[int(np.argmin(bad))])
+                first = int(np.argmin(bad))
+                self._make(g, chunk[first].other, *pairs[first])
                 return True
         return self._grow(g)
 
@@ -283,29 +284,54 @@ class _Groups:
             others, far = others[some], far[some]
         return others[np.lexsort((others, far))]
 
-    def _changes(self, g: int, h: int) -> Iterator[_Change]:
-        """What two groups can do together, each with what it adds to SSE."""
+    def _changes(self, g: int) -> tuple[np.ndarray, np.ndarray]:
+        """What a group can do with its partners: what each adds to SSE, and the changes."""
+        costs, changes = [], []
+        for h in self._partners(g):
+            cost, i, j = self._with(g, h)
+            costs.append(cost)
+            changes.append(np.column_stack([np.full(len(i), h), i, j]))
+        if not costs:
+            return np.empty(0), np.empty((0, 3), dtype=np.int64)
+        return np.concatenate(costs), np.concatenate(changes)
+
+    def _with(self, g: int, h: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What two groups can do together: costs, and the records that are given and taken."""
         mine, theirs = self.members[g], self.members[h]
         a, b = len(mine), len(theirs)
-        apart = np.square(self.centres[g] - self.centres[h]).sum()
-        both, nobody = np.concatenate([mine, theirs]), mine[:0]
-        yield _Change(float(a * b / (a + b) * apart), h, both, nobody)
         here, there = self.points[mine], self.points[theirs]
         # Squared distances of the records of both groups to both centroids.
         own, away = _squares(here - self.centres[g]), _squares(here - self.centres[h])
         back, home = _squares(there - self.centres[g]), _squares(there - self.centres[h])
-        if b > self.k:
-            for j, cost in enumerate(a / (a + 1) * back - b / (b - 1) * home):
-                yield _Change(float(cost), h, np.append(mine, theirs[j]), np.delete(theirs, j))
-        if a > self.k:
-            for i, cost in enumerate(b / (b + 1) * away - a / (a - 1) * own):
-                yield _Change(float(cost), h, np.delete(mine, i), np.append(theirs, mine[i]))
         moved = _squares(here[:, np.newaxis] - there[np.newaxis])
-        swap = back - own[:, np.newaxis] + away[:, np.newaxis] - home - moved * (1 / a + 1 / b)
-        for i, j in np.ndindex(a, b):
-            new, old = mine.copy(), theirs.copy()
-            new[i], old[j] = theirs[j], mine[i]
-            yield _Change(float(swap[i, j]), h, new, old)
+        swap = (away - own)[:, np.newaxis] + (back - home) - moved * (1 / a + 1 / b)
+        merge = a * b / (a + b) * _squares(self.centres[g] - self.centres[h])
+        cost = [np.array([merge]), swap.ravel()]
+        i = [np.array([-1]), np.repeat(np.arange(a), b)]
+        j = [np.array([-1]), np.tile(np.arange(b), a)]
+        if b > self.k:
+            cost.append(a / (a + 1) * back - b / (b - 1) * home)
+            i.append(np.full(b, -1))
+            j.append(np.arange(b))
+        if a > self.k:
+            cost.append(b / (b + 1) * away - a / (a - 1) * own)
+            i.append(np.arange(a))
+            j.append(np.full(a, -1))
+        return np.concatenate(cost), np.concatenate(i), np.concatenate(j)
+
+    def _changed(self, g: int, change: _Change) -> tuple[np.ndarray, np.ndarray]:
+        """The records of both groups after a change; none in the second after a merger."""
+        h, i, j = change
+        mine, theirs = self.members[g], self.members[h]
+        if i < 0 and j < 0:
+            return np.concatenate([mine, theirs]), mine[:0]
+        if i < 0:
+            return np.append(mine, theirs[j]), np.delete(theirs, j)
+        if j < 0:
+            return np.delete(mine, i), np.append(theirs, mine[i])
+        new, old = mine.copy(), theirs.copy()
+        new[i], old[j] = theirs[j], mine[i]
+        return new, old
 
     def _grow(self, g: int) -> bool:
         """Merge a group with its nearest, one after the other, until it obeys."""
@@ -329,11 +355,11 @@ class _Groups:
                 return True
         return False
 
-    def _make(self, g: int, change: _Change) -> None:
-        self._set(g, change.mine)
-        self.alive[change.other] = len(change.theirs) > 0
-        if len(change.theirs):
-            self._set(change.other, change.theirs)
+    def _make(self, g: int, h: int, mine: np.ndarray, theirs: np.ndarray) -> None:
+        self._set(g, mine)
+        self.alive[h] = len(theirs) > 0
+        if len(theirs):
+            self._set(h, theirs)
 
     def _set(self, g: int, own: np.ndarray) -> None:
         self.members[g] = np.sort(own)
