@@ -55,6 +55,7 @@ def microaggregate(
     sampling_weight: Any = ROLES.sampling_weight,
     ordinal: Ordinal = ROLES.ordinal,
     nominal: Columns = ROLES.nominal,
+    unit: Columns = ROLES.unit,
     missing: Missing = DEFAULT.missing,
     small_strata: SmallStrata = DEFAULT.small_strata,
     aggregate: Aggregate = DEFAULT.aggregate,
@@ -121,6 +122,10 @@ def microaggregate(
         Columns of categories without order: two records are equal in them or not. The most
         frequent category is published. With ordinal or nominal columns the method is MDAV-generic
         (Domingo-Ferrer and Torra 2005).
+    unit : name, position, or several, optional
+        Columns that name the unit of each record, such as its household. Units are grouped by
+        the means of their records, all records of a unit get the same values, and k counts
+        units. For numbers only; a unit must be in one stratum.
     missing : {"error", "pattern", "drop"}
         What to do with missing values: raise an error; group only records in which the same
         variables are missing, and leave them missing; leave out records with any.
@@ -209,7 +214,7 @@ def microaggregate(
     if columns is None and settings.blocks is not None:
         columns = [column for block in settings.blocks for column in block]
     with _at_the_data(data):
-        roles = Roles(columns, by, sampling_weight, ordinal, nominal, sensitive)
+        roles = Roles(columns, by, sampling_weight, ordinal, nominal, sensitive, unit)
         return protect(prepare(read(data, roles), settings), settings, progress, watch)
 
 
@@ -306,6 +311,7 @@ def compare(
     sampling_weight: Any = ROLES.sampling_weight,
     ordinal: Ordinal = ROLES.ordinal,
     nominal: Columns = ROLES.nominal,
+    unit: Columns = ROLES.unit,
     missing: Missing = DEFAULT.missing,
     small_strata: SmallStrata = DEFAULT.small_strata,
     aggregate: Aggregate = DEFAULT.aggregate,
@@ -336,7 +342,7 @@ def compare(
         As in `microaggregate`.
     sampling_weight, ordinal, nominal, missing, small_strata, aggregate, keep_integers, decimals
         As in `microaggregate`.
-    average_weight, scale, trim
+    average_weight, scale, trim, unit
         As in `microaggregate`.
 
     Returns
@@ -361,7 +367,7 @@ def compare(
     callable_or_none("watch", watch)
     refine_best = whole_number("refine_best", refine_best, 0, 10**9)
     with _at_the_data(data):
-        table = read(data, Roles(columns, by, sampling_weight, ordinal, nominal))
+        table = read(data, Roles(columns, by, sampling_weight, ordinal, nominal, unit=unit))
         problems = [prepare(table, given) for given in settings]
         runs = variants(methods, table)
         return compare_methods(problems, settings, runs, progress, watch, refine_best)

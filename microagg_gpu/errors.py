@@ -145,9 +145,9 @@ def repeated_names(names: Iterable[str], of: object = "") -> InputError:
     return InputError(f"column names{source} appear twice ({', '.join(names)}): rename them")
 
 
-def too_few_records(k: object, n: int) -> InputError:
-    """The error for a k above the number of records."""
-    return InputError(option("k", k), f" is more than the {n} records: give a k of {n} or less")
+def too_few_records(k: object, n: int, what: str = "records") -> InputError:
+    """The error for a k above the number of records, or units."""
+    return InputError(option("k", k), f" is more than the {n} {what}: give a k of {n} or less")
 
 
 def values_missing(count: int, where: str, of: object = "", form: str = "missing") -> InputError:

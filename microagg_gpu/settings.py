@@ -126,6 +126,7 @@ class Roles:
     ordinal: Ordinal = ()
     nominal: Columns = ()
     sensitive: Any = None
+    unit: Columns = None
 
 
 @dataclass(frozen=True)

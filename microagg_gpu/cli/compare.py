@@ -51,6 +51,7 @@ def compare_methods(
     methods: Annotated[str, typer.Option(metavar="A,B,...", help="Methods to try.")] = "all",
     columns: options.Columns = None,
     by: options.By = None,
+    unit: options.Unit = None,
     weight: options.Weight = None,
     drop: options.Drop = None,
     ordinal: options.Ordinal = None,
@@ -98,7 +99,7 @@ def compare_methods(
         with phase(f"reading {source.name}"):
             file = read_file(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
             dropped = file.resolve(split(drop))
-            named = roles_of(columns, by, weight, ordinal, nominal)
+            named = roles_of(columns, by, weight, ordinal, nominal, unit=unit)
             table, roles = find_roles(file, named, dropped, missing)
             rounded = rounding(published_decimals, keep_integers, decimals_of(file, table, roles))
         choices: dict[str, Any] = {

@@ -73,6 +73,14 @@ By = Annotated[
     str | None,
     typer.Option(metavar="A,B,...", help="Columns of strata. A group never crosses strata."),
 ]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="Columns that name units of several records, such as households. k counts units, and "
+        "all records of a unit get the same values.",
+    ),
+]
 Weight = Annotated[
     str | None,
     typer.Option(
@@ -311,7 +319,8 @@ TMethod = Annotated[
 
 PANELS: dict[str, tuple[Any, ...]] = {
     "What to protect": (
-        K, Columns, Blocks, By, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing, SmallStrata,
+        K, Columns, Blocks, By, Unit, Weight, AverageWeight, Ordinal, Nominal, Drop, Missing,
+        SmallStrata,
     ),
     "How": (
         Method, MethodOption, Aggregate, Trim, PublishedDecimals, KeepIntegers, VariableWeights,

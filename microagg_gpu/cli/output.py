@@ -40,6 +40,7 @@ def show_result(outcome: Outcome) -> None:
         "warning": _warnings(outcome.telling),
         "method": named(result.method, result.options),
         "records": _records(len(result.labels), result),
+        "units": _units(result),
         "left out": result.provenance.left_out,
         "merged": listed(result.merged),
         "groups": f"{len(sizes):,} groups of {each} records",
@@ -101,6 +102,14 @@ def _scale(result: Result) -> str:
     return (
         "" if result.provenance.settings.scale == "standard" else result.provenance.standardized()
     )
+
+
+def _units(result: Result) -> str:
+    if result.units is None:
+        return ""
+    count = len(np.unique(result.units))
+    least = result.verdict.smallest_named
+    return f"{count:,} units ({result.unit}), at least {least:,} in each group"
 
 
 def _weighted(loss: float | None) -> str:

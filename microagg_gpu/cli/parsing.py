@@ -114,10 +114,13 @@ def roles_of(
     ordinal: Sequence[str] | None,
     nominal: str | None,
     sensitive: str | None = None,
+    unit: str | None = None,
 ) -> Roles:
     """The columns that options name."""
-    chosen = None if columns is None else split(columns)
-    return Roles(chosen, split(by), weight, orders(ordinal or []), split(nominal), sensitive)
+    return Roles(
+        None if columns is None else split(columns), split(by), weight, orders(ordinal or []),
+        split(nominal), sensitive, split(unit) or None,
+    )  # fmt: skip
 
 
 def defaults(method: str) -> dict[str, Any]:

@@ -65,6 +65,7 @@ def protect(
     columns: options.Columns = None,
     blocks: options.Blocks = None,
     by: options.By = None,
+    unit: options.Unit = None,
     weight: options.Weight = None,
     drop: options.Drop = None,
     ordinal: options.Ordinal = None,
@@ -152,6 +153,7 @@ def protect(
                     "--json": json_file, "--plot": plot, "--delimiter": delimiter,
                     "--encoding": encoding, "--report-strata": report_strata or None,
                     "--note": note, "--shuffle": shuffle, "--blocks": blocks,
+                    "--unit": unit,
                     "--dominance": rule, "--p-percent": p_percent,
                     **{f"--{n}": n in changed(settings) for n in ("scale", "trim")},
                     "--report-more": report_more or None, "--known": known,
@@ -169,7 +171,7 @@ def protect(
         form = Format(delimiter, encoding, decimal, published_decimals)
         job = Job(
             one_file(sources), output,
-            roles_of(columns, by, weight, ordinal, nominal, sensitive), settings,
+            roles_of(columns, by, weight, ordinal, nominal, sensitive, unit), settings,
             split(drop), form, report, json_file, note, plot, bound, report_strata, group_column,
             keep_metadata, strict, force, report_more, split(known),
         )  # fmt: skip

@@ -31,6 +31,7 @@ from .columns import (
     ranks,
     sensitive_column,
     too_large,
+    unit_numbers,
 )
 
 _ADVICE = {  # by the kind of NumPy's dtype
@@ -95,8 +96,9 @@ def read_array(data: Any, roles: Roles) -> Table:
     ordinal = _positions("ordinal", roles.ordinal, p)
     nominal = _positions("nominal", roles.nominal, p)
     secret = one_column("sensitive", _positions("sensitive", roles.sensitive, p))
+    unit = _positions("unit", roles.unit, p)
     chosen, orders = choose(
-        named, strata_columns, sampling_weight, ordinal, nominal, list(range(p)), secret
+        named, strata_columns, sampling_weight, ordinal, nominal, list(range(p)), secret, unit
     )
     where = xp.asarray(chosen, dtype=xp.int64, device=device(data))
     values = xp.astype(xp.take(matrix, where, axis=1), xp.float64, copy=False)
@@ -113,6 +115,9 @@ def read_array(data: Any, roles: Roles) -> Table:
         strata, strata_names = combine(
             [codes.reshape(-1) for _, codes in parts], texts, [str(j) for j in strata_columns]
         )
+    units = None
+    if unit:
+        units = unit_numbers([_unit(column(j)) for j in unit], list(map(str, unit)))
     on_gpu = is_cupy_array(matrix)  # there the largest is found without a copy
     large = [j for j in range(p) if integral and too_large(matrix[:, j] if on_gpu else column(j))]
     exact = {chosen.index(j): column(j) for j in large if j in chosen}
@@ -166,12 +171,14 @@ def read_array(data: Any, roles: Roles) -> Table:
             ordinal or (),
             nominal or (),
             secret[0] if secret else None,
+            unit or None,
         ),
         exact,
         dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
         None
         if not secret
         else sensitive_column(secret[0], column(secret[0]), True, strata_columns, sampling_weight),
+        units,
     )
 
 
@@ -184,6 +191,11 @@ def decoded(codes: np.ndarray, known: list[Any] | None) -> np.ndarray:
         return np.asarray(known)[codes.astype(np.int64)]
     values = np.array([*known, np.nan], dtype=np.float64)
     return values[np.where(np.isnan(codes), len(known), codes).astype(np.int64)]
+
+
+def _unit(column: np.ndarray) -> np.ndarray:
+    codes = np.unique(column, return_inverse=True)[1].reshape(-1)
+    return np.where(np.isnan(column), -1, codes)
 
 
 def _categories(

@@ -12,6 +12,7 @@ from ..checks import as_floats
 from ..errors import InputError, option, repeated, shown
 from ..kernels import array_namespace, to_numpy
 from ..settings import ROLES, Roles
+from .labels import numbered
 
 NUMBER, ORDINAL, NOMINAL = 0, 1, 2
 
@@ -74,6 +75,8 @@ class Table:
         Sampling weight of each record.
     sensitive : Sensitive, optional
         The sensitive attribute.
+    units : int array of shape (n,), or None
+        Number of the unit, such as a household, that each record belongs to.
     """
 
     values: Any
@@ -89,6 +92,7 @@ class Table:
     exact: dict[int, np.ndarray] = field(default_factory=dict)
     least: dict[int, int] = field(default_factory=dict)
     sensitive: Sensitive | None = None
+    units: np.ndarray | None = None
 
     @cached_property
     def on_host(self) -> np.ndarray:
@@ -153,6 +157,7 @@ def choose(
     nominal: list[Any],
     existing: list[Any],
     sensitive: list[Any],
+    unit: Sequence[Any] = (),
 ) -> tuple[list[Any], dict[int, Sequence[Any] | None]]:
     """The columns to protect, and of the ordinal and nominal ones: position and given order."""
     if columns is not None and not columns:
@@ -161,7 +166,7 @@ def choose(
         check_unique(given)
     chosen = list(columns) if columns is not None else [
         c for c in existing
-        if c not in by and c not in sensitive
+        if c not in by and c not in sensitive and c not in unit
         and (sampling_weight is None or c != sampling_weight)
     ]  # fmt: skip
     check_unique(chosen)
@@ -171,6 +176,7 @@ def choose(
     chosen += [c for c in [*ordinal, *nominal] if c not in chosen]
     for name, taken in (
         ("by", by), ("sampling_weight", [sampling_weight]), ("sensitive", sensitive),
+        ("unit", unit),
     ):  # fmt: skip
         twice = [c for c in chosen if c in taken and c is not None]
         if twice:
@@ -224,6 +230,29 @@ def combine(
         for row in found
     ]
     return combined.reshape(-1), names
+
+
+def unit_numbers(columns: Sequence[np.ndarray], names: Sequence[str]) -> np.ndarray:
+    """The number of each record's unit, by the values of one or several columns.
+
+    Parameters
+    ----------
+    columns : sequence of int array
+        The number of each record's value, -1 if it is missing.
+    names : sequence of str
+        Of the columns.
+    """
+    for column, name in zip(columns, names, strict=True):
+        missing = int((column < 0).sum())
+        if missing:
+            raise InputError(
+                f"column {name!r} names the unit of each record and is missing in {missing}: "
+                "fill it in, or leave out those records"
+            )
+    together = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        together = numbered(together * (int(column.max(initial=0)) + 1) + column)[0]
+    return together
 
 
 def ranks(known: Sequence[Any], order: Sequence[Any], name: str) -> list[int]:

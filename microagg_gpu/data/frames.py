@@ -25,6 +25,7 @@ from .columns import (
     one_column,
     ranks,
     sensitive_column,
+    unit_numbers,
 )
 from .numeric import EXACT, numbers
 
@@ -62,13 +63,14 @@ def read_frame(data: Any, roles: Roles) -> Table:
         sampling, sampling_weight = numbers_given(sampling_weight), None
     by_list = _existing("by", roles.by, names)
     nominal = _existing("nominal", roles.nominal, names)
+    unit = _existing("unit", roles.unit, names)
     ranked: Any = _existing("ordinal", roles.ordinal, names)
     if isinstance(roles.ordinal, Mapping):
         ranked = {name: roles.ordinal[name] for name in ranked}
     secret = one_column("sensitive", _existing("sensitive", roles.sensitive, names))
     chosen, orders = choose(
         None if roles.columns is None else _existing("columns", roles.columns, names), by_list,
-        sampling_weight, ranked, nominal, names, secret,
+        sampling_weight, ranked, nominal, names, secret, unit,
     )  # fmt: skip
     labels = [str(name) for name in chosen]
     series = [_column(frame, name) for name in chosen]
@@ -95,6 +97,9 @@ def read_frame(data: Any, roles: Roles) -> Table:
             [str(name) for name in by_list],
         )
 
+    units = None
+    if unit:
+        units = unit_numbers([_unit(_column(frame, c), str(c)) for c in unit], list(map(str, unit)))
     exact = {j: large for j in numeric if (large := _large_integers(series[j])) is not None}
 
     def rebuild(
@@ -140,10 +145,12 @@ def read_frame(data: Any, roles: Roles) -> Table:
             ranked or (),
             nominal or (),
             secret[0] if secret else None,
+            unit or None,
         ),
         exact,
         {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
         _sensitive(frame, secret, by_list, sampling_weight),
+        units,
     )
 
 
@@ -196,7 +203,7 @@ def _read_series(series: nw.Series, roles: Roles) -> Table:
     name = str(series.name)
     if roles.columns is not None:
         _existing("columns", roles.columns, [series.name])
-    for role in ("by", "ordinal", "nominal", "sensitive"):
+    for role in ("by", "ordinal", "nominal", "sensitive", "unit"):
         if column_list(role, getattr(roles, role), [series.name]):
             raise InputError(
                 option(role), " is for tables and the data are one column: leave it out"
@@ -317,6 +324,13 @@ def _codes(series: nw.Series, name: str) -> tuple[list[Any], np.ndarray]:
         ) from None
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return encoded.dictionary.to_pylist(), codes
+
+
+def _unit(series: nw.Series, name: str) -> np.ndarray:
+    """The number of each record's value, -1 if it is missing or an empty text."""
+    known, codes = _codes(series, name)
+    empty = [isinstance(value, str) and not value.strip() for value in known]
+    return np.where(np.array([*empty, True])[codes], -1, codes)
 
 
 def _natural_order(series: nw.Series, known: list[Any], name: str) -> list[Any]:

@@ -103,13 +103,20 @@ def divide(table: Table, k: int, missing: str, small_strata: str) -> Cells:
         cell,
         dropped=dropped,
     )
+    return without_small(cells, k, small_strata, table.strata is not None)
+
+
+def without_small(
+    cells: Cells, k: int, small_strata: str, strata: bool, what: str = "records"
+) -> Cells:
+    """Refuse cells of fewer than k, leave them out, or leave them for `merge`."""
     small = np.flatnonzero(cells.sizes < k)
     if len(cells.names) == 1 and len(small):
-        raise too_few_records(k, len(kept))
+        raise too_few_records(k, len(cells.cell), what)
     if small_strata == "merge" or not len(small):
         return cells
     if small_strata == "error":
-        _refuse_small(cells, small, k, table.strata is not None)
+        _refuse_small(cells, small, k, strata, what)
     return _without(cells, small, k)
 
 
@@ -126,7 +133,7 @@ def _name(stratum: str, absent: list[str]) -> str:
     return f"{stratum} without {', '.join(absent)}" if absent else stratum
 
 
-def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool) -> None:
+def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool, of: str) -> None:
     names = [f"{cells.names[c]} ({cells.sizes[c]})" for c in small]
     what = "strata have" if strata else "patterns of missing values have"
     merge = (
@@ -135,7 +142,7 @@ def _refuse_small(cells: Cells, small: np.ndarray, k: int, strata: bool) -> None
         else []
     )
     raise InputError(
-        f"{len(small)} of {len(cells.names)} {what} fewer than k={k} records: {listed(names)}: "
+        f"{len(small)} of {len(cells.names)} {what} fewer than k={k} {of}: {listed(names)}: "
         "choose a smaller k, or ",
         *merge,
         option("small_strata", "suppress"),

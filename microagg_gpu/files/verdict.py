@@ -41,6 +41,8 @@ class Verdict:
         How many records share all their published values with no other.
     sensitive : str
         A column that an intruder is taken not to know, and that is not counted; empty if none.
+    unit : str
+        The columns that name units of several records, if these were counted and not records.
     """
 
     k: int
@@ -55,6 +57,7 @@ class Verdict:
     blocks: list[list[str]] = field(default_factory=list)
     unique: int | None = None
     sensitive: str = ""
+    unit: str = ""
 
     @property
     def word(self) -> Word:
@@ -67,10 +70,11 @@ class Verdict:
         count = len(self.columns) + len(self.others)
         everything = f"all {count} columns" if count > 1 else "the one column"
         everything += f" beside the sensitive {self.sensitive}" if self.sensitive else ""
+        others = f"other units ({self.unit})" if self.unit else "others"
         if self.word == "PASS":
             return (
                 f"PASS: every one of the {self.records:,} records shares its values in "
-                f"{everything} with at least {self.smallest - 1:,} others"
+                f"{everything} with at least {self.smallest - 1:,} {others}"
             )
         few = f"of the {self.records:,} records share their values in"
         if self.word == "FAIL":
@@ -81,7 +85,7 @@ class Verdict:
                 else (self.below, self.smallest)
             )
             return (
-                f"FAIL: {below:,} {few} {named} with fewer than {self.k - 1:,} others; the "
+                f"FAIL: {below:,} {few} {named} with fewer than {self.k - 1:,} {others}; the "
                 f"smallest group has {least:,}"
             )
         how = "for each of these columns by itself only" if self.each else "for these columns only"
@@ -93,7 +97,7 @@ class Verdict:
             why += f"; {self.unique:,} of them are unique"
         return (
             f"k = {self.k} holds {how}: {columns}. {self.below:,} {few} {everything} "
-            f"with fewer than {self.k - 1:,} others{why}"
+            f"with fewer than {self.k - 1:,} {others}{why}"
         )
 
     def as_dict(self, replaced: Sequence[str]) -> dict[str, Any]:
@@ -112,7 +116,12 @@ class Verdict:
 
 
 def count_k(
-    table: pa.Table, k: int, views: Sequence[Sequence[str]], sensitive: str | None = None
+    table: pa.Table,
+    k: int,
+    views: Sequence[Sequence[str]],
+    sensitive: str | None = None,
+    units: np.ndarray | None = None,
+    unit: str = "",
 ) -> Verdict:
     """Count the records that share their values, in some columns and in all of a table.
 
@@ -122,34 +131,46 @@ def count_k(
         Columns that are counted together, beside all columns of the table.
     sensitive : str, optional
         A column that is left out of both: an intruder is taken not to know it.
+    units : int array, optional
+        The unit of each record: units are counted then, and not records.
+    unit : str
+        What names the units.
     """
     table = table if sensitive is None else table.drop_columns([sensitive])
     named = list(dict.fromkeys(name for view in views for name in view))
     others = [name for name in table.column_names if name not in named]
-    few, least = _few((group_codes(table, view) for view in views), k)
+    few, least = _few((group_codes(table, view) for view in views), k, units)
     blocks, unique = list[list[str]](), None
     if not others and len(views) == 1:
         all_few, all_least = few, least
     else:
         codes = group_codes(table, table.column_names)
-        all_few, all_least = _few([codes], k)
+        all_few, all_least = _few([codes], k, units)
         if len(views) > 1:
             strata = set(views[0]).intersection(*views[1:])
             blocks = [[name for name in view if name not in strata] for view in views]
             unique = int((np.bincount(codes) == 1).sum())
     return Verdict(
         k, table.num_rows, all_least, all_few, named, least, few, others, len(views) > 1, blocks,
-        unique, sensitive or "",
+        unique, sensitive or "", unit,
     )  # fmt: skip
 
 
-def _few(all_codes: Iterable[np.ndarray], k: int) -> tuple[int, int]:
+def _few(
+    all_codes: Iterable[np.ndarray], k: int, units: np.ndarray | None = None
+) -> tuple[int, int]:
     """How many records are in a group below k in some view, and the smallest group."""
     few, least = None, None
     for codes in all_codes:
-        counts = np.bincount(codes)
+        counts = np.bincount(codes if units is None else _each_once(codes, units))
         here = counts[codes] < k
         few = here if few is None else few | here
         smallest = int(counts.min(initial=len(codes)))
         least = smallest if least is None else min(least, smallest)
     return 0 if few is None else int(np.count_nonzero(few)), least or 0
+
+
+def _each_once(codes: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """The codes of groups, once for each unit that has a record in the group."""
+    size = int(units.max(initial=0)) + 1
+    return np.unique(codes * size + units) // size

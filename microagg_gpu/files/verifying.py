@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +24,8 @@ def verify(
     views: Sequence[Sequence[str]],
     k: int,
     sensitive: str | None = None,
+    units: np.ndarray | None = None,
+    unit: str = "",
 ) -> Verdict:
     """Read a written file again, compare every cell, and count the records that share theirs.
 
@@ -36,6 +39,8 @@ def verify(
         Columns whose values, taken together, each record must share with k - 1 others.
     sensitive : str, optional
         A column in which k is not counted.
+    units, unit
+        As in `count_k`.
 
     Returns
     -------
@@ -70,7 +75,7 @@ def verify(
             f"internal error: {unused[name]} categories of column {name!r} are in the file that no "
             "record has"
         )
-    verdict = count_k(written.table, k, views, sensitive)
+    verdict = count_k(written.table, k, views, sensitive, units, unit)
     if verdict.below_named:
         raise RuntimeError(
             f"internal error: {verdict.below_named} records are in groups below k={k} in the file"

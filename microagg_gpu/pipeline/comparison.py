@@ -211,6 +211,7 @@ def sample(table: Table) -> Table:
         values=take_records(table.values, kept),
         strata=None if table.strata is None else table.strata[kept],
         sampling=None if table.sampling is None else table.sampling[kept],
+        units=None if table.units is None else table.units[kept],
         exact={j: integers[kept] for j, integers in table.exact.items()},
         sensitive=None,
         rebuild=lambda *_: None,  # nothing of it is published

@@ -62,6 +62,9 @@ def group(
     """Group the records of each cell by a method: labels, and what found them."""
     method, options = settings.method, dict(settings.options)
     check_method(method)
+    if problem.units is not None:  # all records of a unit get into one group
+        labels, found = group(problem.by_unit(), settings, progress)
+        return labels[problem.units.of], found
     if settings.blocks is not None:
         return _each_block(problem, settings, progress)
     points, p = problem.points, len(problem.table.names)

@@ -72,5 +72,14 @@ class Partition:
 
 
 def prove(problem: Problem, labels: np.ndarray) -> list[Partition]:
-    """The partition of the records, or one for each variable; each has groups of k in one cell."""
+    """The partition of the records, or one for each variable; each has groups of k in one cell.
+
+    If records belong to units, each group has k units, and all records of them.
+    """
+    if problem.units is not None:
+        own, cells = labels[problem.units.first], problem.units.cells(problem.cells).cell
+        if (own[problem.units.of] != labels).any():
+            raise RuntimeError("internal error: a unit is in two groups; nothing is returned")
+        for column in np.atleast_2d(own.T):
+            Partition(column, problem.k, cells)
     return [Partition(column, problem.k, problem.cells.cell) for column in np.atleast_2d(labels.T)]

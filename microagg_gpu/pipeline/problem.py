@@ -23,6 +23,7 @@ from ..data.scaling import (
     unscaled,
 )
 from ..data.strata import Cells, divide, merge
+from ..data.units import Units, divide_units
 from ..engines import Work, check_engine, choose, on_device, set_compiled
 from ..errors import InputError, option, shown, too_few_records
 from ..kernels import Engine, array_namespace, engine_name, engine_named, to_numpy
@@ -51,6 +52,8 @@ class Problem:
         The engine chosen for the points. (A module cannot be copied or pickled; its name can.)
     within : WithinStrata, optional
         A scaling for each stratum, which comes before `scaling`.
+    units : Units, optional
+        Of several records each, which k counts.
     """
 
     table: Table
@@ -61,6 +64,7 @@ class Problem:
     scale: np.ndarray
     engine_name: str
     within: WithinStrata | None = None
+    units: Units | None = None
 
     @property
     def engine(self) -> Engine:
@@ -81,6 +85,20 @@ class Problem:
         """The problem of some of its records, with the same scaling."""
         points = take_records(self.points, np.flatnonzero(stays))
         return replace(self, cells=self.cells.only(stays), points=points)
+
+    def by_unit(self) -> "Problem":
+        """The problem whose records are the units: the means over the points of their records."""
+        if self.units is None:
+            return self
+        xp = array_namespace(self.points)
+        means = self.units.means(to_numpy(self.points))
+        return replace(
+            self,
+            table=self.units.table(self.table, self.cells.kept),
+            cells=self.units.cells(self.cells),
+            points=xp.asarray(means, device=device_of(self.points)),
+            units=None,
+        )
 
     def block(self, places: list[int]) -> "Problem":
         """The problem of some of its variables, with the same records and scaling."""
@@ -153,7 +171,12 @@ def prepare(table: Table, settings: Settings) -> Problem:
     """Choose the records, bring them to the device, standardize and weight them."""
     check_engine(settings.engine)
     k = fitting_k(settings.k, table.values.shape[0])
-    cells = divide(table, k, settings.missing, settings.small_strata)
+    units = None
+    if table.units is None:
+        cells = divide(table, k, settings.missing, settings.small_strata)
+    else:
+        _check_units(table, settings)
+        cells, units = divide_units(table, k, settings.missing, settings.small_strata)
     every = len(cells.kept) == table.values.shape[0]
     records = table.values if every else take_records(table.values, cells.kept)
     work = _work(table, cells, settings)
@@ -177,10 +200,35 @@ def prepare(table: Table, settings: Settings) -> Problem:
         xp = array_namespace(points)
         if settings.precision == "single":
             points = xp.astype(points, xp.float32)
-    if settings.small_strata == "merge" and cells.sizes.min() < k:
-        cells = merge(cells, to_numpy(points), table.kinds, k)
+    if settings.small_strata == "merge":
+        cells = _merged(cells, units, points, table.kinds, k)
     scale = np.where(table.kinds == NOMINAL, np.sqrt(weights), scaling.scale)
-    return Problem(table, k, cells, points, scaling, scale, engine_name(engine), within)
+    return Problem(table, k, cells, points, scaling, scale, engine_name(engine), within, units)
+
+
+def _merged(cells: Cells, units: Units | None, points: Any, kinds: np.ndarray, k: int) -> Cells:
+    """The cells after those of fewer than k records, or units, were merged with others."""
+    if units is None:
+        return cells if cells.sizes.min() >= k else merge(cells, to_numpy(points), kinds, k)
+    own = units.cells(cells)
+    if own.sizes.min() >= k:
+        return cells
+    new = merge(own, units.means(to_numpy(points)), kinds, k)
+    return replace(new, kept=cells.kept, cell=new.cell[units.of], seen=cells.seen)
+
+
+def _check_units(table: Table, settings: Settings) -> None:
+    """Refuse what is for records and not for units of several."""
+    if table.mixed:
+        raise InputError(
+            "units take numbers only, not ordinal or nominal columns: leave out ", option("unit")
+        )
+    if settings.dominance is not None or settings.p_percent is not None:
+        raise InputError(
+            "rules on contributors count records and not units: leave out ", option("unit")
+        )
+    if settings.t is not None:
+        raise InputError("t-closeness is for records and not for units: leave out ", option("unit"))
 
 
 def _placed(points: Any, device: str, settings: Settings, work: Work) -> tuple[Any, Engine]:

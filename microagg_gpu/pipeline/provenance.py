@@ -191,6 +191,7 @@ class Provenance:
             "Columns": ", ".join(self.names),
             "Blocks": "; ".join(", ".join(map(str, block)) for block in settings.blocks or ()),
             "Strata": ", ".join(map(str, roles.by or ())),
+            "Units": ", ".join(map(str, roles.unit or ())) + " (k counts units)" * bool(roles.unit),
             "Sampling weight": roles.sampling_weight
             if isinstance(roles.sampling_weight, str)
             else "",
@@ -268,7 +269,7 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
     numbers = [c for c in roles.columns or [] if c not in ordinal and c not in roles.nominal]
     for flag, columns in (
         ("--columns", numbers), ("--by", roles.by), ("--nominal", roles.nominal),
-        ("--drop", files.drop),
+        ("--unit", roles.unit), ("--drop", files.drop),
     ):  # fmt: skip
         parts += [flag, ",".join(map(_quoted, columns))] if columns else []
     if settings.blocks is not None:

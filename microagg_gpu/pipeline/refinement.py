@@ -51,6 +51,9 @@ def improve(
     watch: Watch | None = None,
 ) -> Refined:
     """Refine groups of whole records, within their cells; `watch` is called with the loss."""
+    if problem.units is not None:
+        better = improve(problem.by_unit(), labels[problem.units.first], settings, watch)
+        return Refined(better.labels[problem.units.of], better.stopped)
     if settings.blocks is not None:
         return _each_block(problem, labels, settings, watch)
     if labels.ndim > 1:

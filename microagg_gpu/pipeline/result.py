@@ -177,7 +177,20 @@ class Result:
         """Whether k holds over all columns that are published, as counted in them."""
         if self.provenance.files is not None and self.provenance.files.verdict is not None:
             return self.provenance.files.verdict
-        return count_k(as_columns(self.protected), self.k, self.views(), self.sensitive)
+        return count_k(
+            as_columns(self.protected), self.k, self.views(), self.sensitive, self.units, self.unit
+        )
+
+    @property
+    def units(self) -> np.ndarray | None:
+        """The number of each published record's unit, if k counts units."""
+        units = self._problem.table.units
+        return None if units is None else units[self.order]
+
+    @property
+    def unit(self) -> str:
+        """The columns that name the units, if k counts units."""
+        return ", ".join(map(str, self.provenance.roles.unit or ()))
 
     @property
     def rounding(self) -> list[Rounding]:

@@ -20,6 +20,7 @@ TITLE = "How this file was protected"
 _SHOWN = {  # what was done, as far as it says nothing about records and files
     "Method": "Method",
     "Strata": "Groups lie within",
+    "Units": "Units of several records",
     "Sampling weight": "Sampling weight",
     "Variable weights": "Weights of variables in distances",
     "Published": "Published for a group",
@@ -92,6 +93,8 @@ def _protection(content: dict[str, Any]) -> str:
         return text
     size = f"k\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{k}"
     others = f"with at least {k - 1} others"
+    if (verdict or {}).get("unit"):
+        others = f"with records of at least {k - 1} other units"
     if verdict is None and content["smallest"] >= k:
         return f"{text} {size}: every record shares its protected values {others}."
     secret = (verdict or {}).get("sensitive")

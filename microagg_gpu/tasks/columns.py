@@ -37,11 +37,12 @@ def find_roles(
     strata, categories = file.resolve(given.by or []), file.resolve(given.nominal)
     weight, ordinal, columns = given.sampling_weight, dict(given.ordinal), given.columns
     (sampling,) = file.resolve([weight]) if weight is not None else [None]
+    units = file.resolve(given.unit or [])
     ordered = {file.resolve([name])[0]: order for name, order in ordinal.items()}
     secret = file.resolve([] if given.sensitive is None else [given.sensitive])
     for name in (name for name in secret if name in dropped):
         raise InputError(f"column {name!r} is sensitive and dropped: choose one")
-    other = {*strata, *categories, *ordered, *dropped, *secret, sampling}
+    other = {*strata, *categories, *ordered, *dropped, *secret, *units, sampling}
     chosen = (
         [name for name in file.resolve(None) if name not in other]
         if columns is None
@@ -76,6 +77,7 @@ def find_roles(
         "ordinal": ordered,
         "nominal": categories,
         **({"sensitive": secret[0]} if secret else {}),
+        "unit": units or None,
     }
 
 

@@ -198,7 +198,9 @@ def _write(
         write_file(new, temporary, output)
     with phase(f"counting k in {output.name}"):
         views = result.views(dropped)
-        return verify(temporary, output, new, views, result.k, result.sensitive)
+        return verify(
+            temporary, output, new, views, result.k, result.sensitive, result.units, result.unit
+        )
 
 
 def _files_used(job: Job, dropped: list[str], bound: Bound | None, verdict: Verdict) -> FilesUsed:

@@ -166,6 +166,7 @@ def test_options_and_weights_reach_the_method(monkeypatch):
         "keep_integers": True, "decimals": None, "average_weight": False,
         "refine": None, "refine_steps": None, "watch": None, "engine": None, "precision": "double",
         "shuffle": False, "scale": "standard", "trim": 0.2, "blocks": None,
+        "unit": None,
         "dominance": None, "p_percent": None, "unrepaired": "keep",
         "t": None, "t_method": "auto",
     }  # fmt: skip
