@@ -95,7 +95,7 @@ def test_averaged_weights_need_a_column_and_groups():
         microaggregate(FRAME, 4, columns="x", average_weight=True)
     with pytest.raises(InputError, match="name the column of weights"):
         microaggregate(FRAME, 4, columns="x", sampling_weight=FRAME["w"], average_weight=True)
-    with pytest.raises(InputError, match="individual ranking has no groups"):
+    with pytest.raises(InputError, match="individual ranking and blocks have no groups"):
         microaggregate(
             FRAME, 4, "individual", columns=["x", "y"], sampling_weight="w", average_weight=True
         )
