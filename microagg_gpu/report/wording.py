@@ -201,6 +201,7 @@ def summary(content: dict[str, Any]) -> list[str]:
         *_groups(content),
         _loss(content),
         *([_linkage(content)] if content["risk"]["linkage"] is not None else []),
+        *_intruders(content),
         *([_intervals(content)] if content["variables"] else []),
         *_categories(content),
     ]
@@ -263,6 +264,25 @@ def _linkage(content: dict[str, Any]) -> str:
         f"{text}. The maximum is {percent(risk['linkage_at_most'])}, because records with the "
         "same published values cannot be distinguished."
     )
+
+
+def _intruders(content: dict[str, Any]) -> list[str]:
+    """What is found by somebody who knows some columns, or has an outside file."""
+    known, outside = content.get("known"), content.get("outside")
+    sentences = []
+    if known:
+        sentences.append(
+            f"Somebody who knows only {', '.join(known['columns'])} of a record would pick the "
+            f"right one in {percent(known['after'])} of cases; before protection, in "
+            f"{percent(known['before'])}."
+        )
+    if outside:
+        sentences.append(
+            f"With {outside['file']} an intruder would find {percent(outside['found'])} of the "
+            f"{outside['published']:,} published records in it, and be right in "
+            f"{percent(outside['right'])} of all cases."
+        )
+    return sentences
 
 
 def _intervals(content: dict[str, Any]) -> str:

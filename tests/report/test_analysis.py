@@ -129,6 +129,9 @@ def test_few_known_columns():
     pairs = set(zip(staff[:, 0], region, strict=True))
     assert found["before"] == pytest.approx(100 * len(pairs) / N)
     assert found["after"] < found["before"]
+    assert any(
+        line.startswith("Somebody who knows only staff, region") for line in content["summary"]
+    )
     text = re.sub(r"\s+", " ", " ".join(checked(content).text))
     assert "If only these columns are known: staff, region" in text
 
