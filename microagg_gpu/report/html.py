@@ -129,15 +129,18 @@ def _verdict(content: dict[str, Any]) -> str:
         if word == "PASS":
             lists["Counted"] = [*counted, *(name for name in others if name not in counted)]
         lists["Published unchanged"] = others
+    more, kind = rules.sentences(content), _KINDS.get(word, "uncounted")
+    if kind == "pass" and any(rule.startswith("FAIL") for rule in more):
+        kind = "partly"
     columns = "".join(
         f"<div><dt>{title}</dt><dd>{_listed(names)}</dd></div>"
         for title, names in lists.items()
         if names
     )
     return (
-        f'<div class="verdict {_KINDS.get(word, "uncounted")}" role="note" aria-label="Verdict">'
+        f'<div class="verdict {kind}" role="note" aria-label="Verdict">'
         f"<strong>{escape(word)}</strong><div><p>{escape(sentence)}</p>"
-        f"{''.join(f'<p>{escape(rule)}</p>' for rule in rules.sentences(content))}"
+        f"{''.join(f'<p>{escape(rule)}</p>' for rule in more)}"
         f"{columns and f'<dl>{columns}</dl>'}</div></div>"
     )
 

@@ -107,6 +107,11 @@ def test_check_agrees_and_strict_writes_nothing():
     assert checked.exit_code == 1
     sentence = re.search(r"FAIL: .*?\)\.\n", checked.stdout)[0]
     assert "break (2, 90)-dominance or the 7.5 % rule" in sentence
+    assert protect("-o", "other.csv", "--report", "r.html").exit_code == 0
+    page = Path("r.html").read_text("utf-8")
+    assert 'class="verdict partly"' in page  # k holds, the rule does not
+    assert "Groups that could not be repaired" in page
+    Path("other.csv").unlink()
     strict = protect("-o", "other.csv", "--strict")
     assert strict.exit_code == 1
     assert not Path("other.csv").exists()
