@@ -121,6 +121,14 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
   list(known = known, codes = match(column, known, incomparables = NA))
 }
 
+# A text for each category, different for different ones: moments may be printed alike.
+.microagg_texts <- function(known) {
+  if (is.character(known)) return(enc2utf8(known))
+  if (is.logical(known)) return(as.character(known))
+  if (.microagg_plain(known)) return(sprintf("%.17g", known))
+  as.character(seq_along(known))
+}
+
 .microagg_plain <- function(column) is.numeric(column) && !is.object(column)
 
 # Through reticulate: an Arrow table of the data, and the result of Python's microaggregate().
@@ -143,7 +151,7 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
   }
   category <- function(x) {
     found <- .microagg_codes(x)
-    known <- as.list(enc2utf8(as.character(found$known)))
+    known <- as.list(.microagg_texts(found$known))
     arrow$DictionaryArray$from_arrays(
       masked(found$codes - 1L), arrow$array(known, type = arrow$string()),
       ordered = is.ordered(x)
@@ -177,7 +185,7 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
       known <- .microagg_codes(old)$known
       listed <- reticulate::py_to_r(values$to_pylist())
       texts <- unlist(lapply(listed, function(x) if (is.null(x)) NA else x))
-      codes <- match(texts, enc2utf8(as.character(known)), incomparables = NA)
+      codes <- match(texts, .microagg_texts(known), incomparables = NA)
       new[[name]] <- .microagg_typed(old, codes, known)
     } else {
       values <- numbers(values$to_numpy())
@@ -203,6 +211,12 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
 .microagg_command <- function(data, k, roles, method, options, missing, more, report, command) {
   if (identical(more$small_strata, "suppress") || isTRUE(more$shuffle)) {
     stop("small_strata = \"suppress\" and shuffle need via = \"reticulate\"", call. = FALSE)
+  }
+  if (Sys.which(command) == "") {
+    stop(
+      "the command ", dQuote(command, FALSE), " is not found: install the Python package ",
+      "microagg-gpu, or give the path of its command", call. = FALSE
+    )
   }
   kept <- seq_len(nrow(data))
   if (missing == "drop") {

@@ -105,6 +105,18 @@ refused(protect(survey, 3, "turnover", ordinal = "txt"), "must be an ordered fac
 refused(protect(survey, 3, "turnover", method = "mdavv"), "mdavv")
 refused(protect(survey, 100, "turnover"), "100")
 
+refused(
+  microaggregate(survey, 3, "turnover", via = "command", command = "no-such-microagg"),
+  "the command \"no-such-microagg\" is not found: install the Python package microagg-gpu"
+)
+
+# Moments that are printed alike are not equal.
+moments <- data.frame(x = c(1, 1, 9, 9), t = as.POSIXct("2026-01-01", tz = "UTC") + (1:4) / 8)
+stopifnot(
+  length(unique(as.character(moments$t))) < 4 || getRversion() >= "4.3",
+  grepl("k = 2 holds for these columns only: x.", protect(moments, 2, "x")$verdict, fixed = TRUE)
+)
+
 for (package in c("tibble", "data.table")) {
   if (!requireNamespace(package, quietly = TRUE)) next
   table <- if (package == "tibble") tibble::as_tibble(survey) else data.table::as.data.table(survey)
