@@ -199,7 +199,7 @@ def within(problem: Problem, labels: np.ndarray, t: float) -> np.ndarray:
                 f"{attribute.name} of '{problem.cells.names[cell[g]]}' is {distance[g]:.3g} from "
                 f"its distribution among all records: choose a ",
                 option("t"),
-                " above it, or other strata",
+                " above it, other strata, or leave out these records",
             )
         h = int(others[np.argmin(_squares(centres[others] - centres[g]))])
         a, b = len(members[g]), len(members[h])
