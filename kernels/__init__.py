@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from array_api_compat import is_cupy_array, is_numpy_array
 
 from .arrays import array_namespace, to_numpy
-from .protocol import Engine, EngineName, HasLoops, HasMixedLoop, HasPointSet
+from .protocol import Engine, EngineName, HasDiameterLoop, HasLoops, HasMixedLoop, HasPointSet
 
 if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     from . import cpu, cuda, generic
@@ -23,7 +23,8 @@ if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     _cpu: Engine = cpu
     _cuda: Engine = cuda
     _steps: tuple[HasPointSet, ...] = (generic, cpu)
-    _loops: HasLoops = cuda
+    _loops: tuple[HasLoops, ...] = (cpu, cuda)
+    _diameter_loop: HasDiameterLoop = cuda
     _mixed_loop: HasMixedLoop = cpu
 
 __all__ = [

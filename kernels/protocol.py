@@ -521,11 +521,10 @@ class HasPointSet(Protocol):
 
 @runtime_checkable
 class HasLoops(Protocol):
-    """An engine that runs whole loops of methods on its device: cuda.
+    """An engine that runs whole loops of methods: cpu and cuda.
 
-    There a launch for each step would cost more than the step. The texts of the loops are in
-    `microagg_gpu.methods`; the labels are the same. With `within`, int64 of shape (n,), each
-    record belongs to a problem, and each problem is grouped by itself.
+    The texts of the loops are in `microagg_gpu.methods`; the labels are the same. With `within`,
+    int64 of shape (n,), each record belongs to a problem, and each problem is grouped by itself.
     """
 
     def mdav_groups(
@@ -545,16 +544,6 @@ class HasLoops(Protocol):
     ) -> np.ndarray:
         """The groups of `vmdav`."""
 
-    def diameter_groups(
-        self,
-        points: Any,
-        k: int,
-        gather: str,
-        within: np.ndarray | None = None,
-        progress: Progress | None = None,
-    ) -> np.ndarray:
-        """The groups of `diameter`."""
-
     def centroid_groups(
         self,
         points: Any,
@@ -564,6 +553,21 @@ class HasLoops(Protocol):
         progress: Progress | None = None,
     ) -> np.ndarray:
         """The groups of `centroid`."""
+
+
+@runtime_checkable
+class HasDiameterLoop(Protocol):
+    """An engine that runs the diameter-based method as one loop: cuda."""
+
+    def diameter_groups(
+        self,
+        points: Any,
+        k: int,
+        gather: str,
+        within: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """The groups of `diameter`; `within` as in `HasLoops`."""
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ from ..generic import (
 )
 from .annealing import anneal
 from .genetic import evolve
+from .loops import centroid_groups, mdav_groups, vmdav_groups
 from .mixed import mixed_mdav_groups
 from .moves import best_moves
 from .mst import cut_edges, minimum_spanning_tree
@@ -30,6 +31,7 @@ __all__ = [
     "PointSet",
     "anneal",
     "best_moves",
+    "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
     "evolve",
@@ -38,6 +40,7 @@ __all__ = [
     "hilbert_path",
     "join_closest_groups",
     "join_nearest_records",
+    "mdav_groups",
     "merge_until_k",
     "minimum_spanning_tree",
     "mixed_mdav_groups",
@@ -47,4 +50,5 @@ __all__ = [
     "optimal_path_sizes",
     "optimal_sizes",
     "shorten_tour",
+    "vmdav_groups",
 ]

@@ -1,14 +1,5 @@
 """What MDAV will ask next, found for many records at once and on all cores.
 
-Each step of MDAV takes the record r farthest from the centroid, asks for the record s farthest
-from r, and takes those nearest to r and to s. The steps depend on each other, but the list of
-outermost records (outer.py) tells well which records the next ones will be. So for some of them
-the few farthest records are found together, and the few nearest to them and to the farthest.
-
-Answers stay exact while records leave: of the few that were farthest, the first that is still
-there is the farthest of all that are; and k of the m that were nearest, the first k still there,
-are the k nearest. Where too few are left, or a record was not foreseen, one asks anew.
-
 In ten dimensions the far side of a set is too flat for bounds to tell its leaves apart: looking
 at their records in single precision costs no more than their bounds. Errors there are covered by
 a margin, and what comes near the few farthest is looked at again in double precision.
@@ -16,6 +7,7 @@ a margin, and what comes near the few farthest is looked at again in double prec
 
 import math
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +15,14 @@ from . import boxes
 from .boxes import NONE, ROW, WIDTH, Boxes, distances_to_leaf
 from .compiled import entry, inner
 from .far import bound_block
-from .outer import _GUESSES, _START, _STOP, Outer, squared_distance
+from .outer import GUESSES, Outer, on_list, squared_distance
 from .threads import on_all_cores
 
+# With fewer records or variables than these a search is too short to be worth doing ahead, and in
+# a set that began with fewer it saves less than its kernels take to compile.
+_LARGE = 150_000
+_BROAD = 8
+_BEGUN = 400_000
 _FEW = 8  # farthest records found for each
 _MORE = 3  # nearest ones found beyond those asked for
 _CHUNK = 16  # records that go through the tree together, so that a leaf is read once for all
@@ -34,104 +31,99 @@ _TRIAL = 32  # steps at least to time a way, and
 _PERIOD = 4096  # steps to go the faster one
 
 
+class Rows(NamedTuple):
+    """The answers."""
+
+    far_row: np.ndarray  # (n,) the row of a record in `far`, -1 if it has none
+    near_row: np.ndarray  # (n,) the same in `near`
+    far: np.ndarray  # (records, _FEW) farthest first, NONE after the last
+    near: np.ndarray  # (records, m) nearest first, itself among them
+
+
 class Ahead:
     """Answers for records to come, where that is faster than asking one by one.
 
     Which way is faster depends on the data and on how many have left. Both are timed for some
     steps every few thousand; the answers are the same.
+
+    Parameters
+    ----------
+    n, d, k : int
+        How many records and variables there are, and how many records make a group.
     """
 
-    def __init__(self) -> None:
-        self._possible = True
-        self._trial: str | None = "one by one"
-        self._looking = False
-        self._steps = -8 * _TRIAL  # since the trial began, or ended; the first are slower
-        self._since = 0.0
-        self._one_by_one = 0.0  # seconds a step
-        self._many = _CHUNK
-        self._found = 0  # records foreseen in the last round and
-        self._used = 0  # those of them that were asked for
-        self._far: dict[int, np.ndarray] = {}
-        self._near: dict[int, np.ndarray] = {}
-        self._k = 0
-
-    def begin_step(self) -> None:
-        """Note that a step of MDAV begins, and choose its way."""
-        self._steps += 1
-        if self._steps == 0:
-            self._since = time.perf_counter()
-        elif self._trial == "one by one" and self._steps > _TRIAL:
-            self._one_by_one = self._pace()
-            self._begin("ahead", self._possible)
-            self._far, self._near = {}, {}
-        elif self._trial is None and self._steps > _PERIOD:
-            self._begin("one by one", False)
-
-    def _pace(self) -> float:
-        return (time.perf_counter() - self._since) / self._steps
-
-    def _begin(self, trial: str | None, looking: bool) -> None:
-        self._trial, self._looking = trial, looking
-        self._steps, self._since = 0, time.perf_counter()
-
-    def farthest(self, record: int, tree: Boxes, points: np.ndarray, outer: Outer) -> int:
-        """The record farthest from another one, the lowest of several; NONE if not looked for."""
-        if not self._looking:
-            return NONE
-        there = _still(self._far.get(record), tree)
-        if there is None or not len(there):
-            if self._trial == "ahead" and self._steps > _TRIAL:  # a whole round is over
-                self._begin(None, self._pace() < self._one_by_one)
-            if self._looking:
-                self._foresee(record, tree, points, outer)
-            there = self._far.get(record) if self._looking else None
-        self._used += 1
-        return NONE if there is None else int(there[0])
-
-    def nearest(self, record: int, k: int, tree: Boxes) -> np.ndarray | None:
-        """The k - 1 records nearest to another one, or None if they were not foreseen."""
+    def __init__(self, n: int, d: int, k: int) -> None:
+        self._possible = n > _BEGUN and d >= _BROAD
+        self.looking = False
+        self._trial: str | None = None  # the way that is being timed
+        self._pace = {"one by one": 0.0, "ahead": 0.0}  # seconds a step
+        self._begun, self._since = 8 * _TRIAL - _PERIOD, 0.0  # the first steps are slower
         self._k = k
-        there = _still(self._near.get(record), tree) if self._looking else None
-        return there[: k - 1] if there is not None and len(there) >= k - 1 else None
+        self._many = _CHUNK
+        self._coming = self._ends = np.empty(0, dtype=np.int64)
+        nobody = np.full(n, -1, dtype=np.int32)
+        nothing = np.empty((0, _FEW), np.int64), np.empty((0, k), np.int64)
+        self.rows = Rows(nobody, nobody.copy(), *nothing)
 
-    def _foresee(self, record: int, tree: Boxes, points: np.ndarray, outer: Outer) -> None:
-        """Find the answers for a record and those that are likely to come next."""
-        self._far, self._near = {}, {}
-        if 4 * self._used > 3 * self._found:
+    def possible(self, left: int) -> bool:
+        """Whether it can be worth while with so many records left."""
+        return self._possible and left > _LARGE
+
+    def steps(self, left: int, step: int) -> int:
+        """Choose the way of the next steps: how many may be made until this is called again."""
+        if not self.possible(left):
+            self.looking = False
+            return _PERIOD
+        length = _PERIOD if self._trial is None else _TRIAL
+        if step - self._begun >= length:
+            now = time.perf_counter()
+            if self._trial is not None:
+                self._pace[self._trial] = (now - self._since) / (step - self._begun)
+            self._trial = {None: "one by one", "one by one": "ahead"}.get(self._trial)
+            faster = self._pace["ahead"] < self._pace["one by one"]
+            self.looking = self._trial == "ahead" or (self._trial is None and faster)
+            self._begun, self._since = step, now
+            length = _PERIOD if self._trial is None else _TRIAL
+        return length - (step - self._begun)
+
+    def find(self, record: int, used: int, tree: Boxes, points: np.ndarray, outer: Outer) -> None:
+        """Find the answers for a record and those that are likely to come next.
+
+        Parameters
+        ----------
+        used : int
+            How many of the answers found last were asked for.
+        """
+        if 4 * used > 3 * len(self._coming):
             self._many = min(2 * self._many, _MOST)
-        elif 2 * self._used < self._found:
+        elif 2 * used < len(self._coming):
             self._many = max(self._many // 2, _LEAST)
-        listed = outer.record[outer.state[_START] : outer.state[_STOP]]
-        listed = listed[tree.place[listed] >= 0]
-        guesses = listed[:_GUESSES]
-        far = np.sort(np.square(points[guesses] - points[record]).sum(axis=1))[-_FEW:]
+        far_row, near_row = self.rows.far_row, self.rows.near_row
+        far_row[self._coming] = near_row[self._ends] = -1
+        listed = on_list(tree, outer)
+        guesses = listed[:GUESSES]
+        distances = np.sort(np.square(points[guesses] - points[record]).sum(axis=1))[-_FEW:]
         reach = tree.middle[-1]
         self._possible = (
             1e-9 < reach < 1e15  # squares are far from what single precision cannot hold
-            and not (len(far) == _FEW and far[0] == far[-1])  # too many equals to keep a few of
+            and not (len(distances) == _FEW and distances[0] == distances[-1])  # too many equals
         )
         if not self._possible:
-            self._begin(None, False)
+            self.looking = False
             return
         coming = np.append(record, listed[listed != record][: self._many - 1])
         farthest = np.full((len(coming), _FEW), NONE)
         on_all_cores(
             _few_farthest, len(coming), tree, points, coming, guesses, farthest, run=_CHUNK
         )
-        self._far = {int(r): row[row != NONE] for r, row in zip(coming, farthest, strict=True)}
-        self._found, self._used = len(coming), 0
+        ends = coming[:0]
         if 1 < self._k <= _MOST:
-            ends = np.unique(np.append(coming, farthest[:, 0]))
-            nearest = np.full((len(ends), self._k + _MORE), NONE)
-            on_all_cores(_few_nearest, len(ends), tree, points, ends, nearest)
-            self._near = {
-                int(r): row[(row != NONE) & (row != r)]
-                for r, row in zip(ends, nearest, strict=True)
-            }
-
-
-def _still(records: np.ndarray | None, tree: Boxes) -> np.ndarray | None:
-    return None if records is None else records[tree.place[records] >= 0]
+            ends = np.unique(np.append(coming, farthest[farthest[:, 0] != NONE, 0]))
+        nearest = np.full((len(ends), self._k + _MORE), NONE)
+        on_all_cores(_few_nearest, len(ends), tree, points, ends, nearest)
+        far_row[coming], near_row[ends] = np.arange(len(coming)), np.arange(len(ends))
+        self._coming, self._ends = coming, ends
+        self.rows = Rows(far_row, near_row, farthest, nearest)
 
 
 @inner()

@@ -18,7 +18,7 @@ from .compiled import entry, inner
 
 _LENGTH = 2048  # records on the list
 _READ = 128  # records read in one search before the list is drawn up anew
-_GUESSES = 128  # records tried before a search by the tree
+GUESSES = 128  # records tried before a search by the tree
 _START, _STOP, _PAUSE = 0, 1, 2
 _BEYOND, _REACH = 0, 1
 
@@ -81,6 +81,18 @@ def draw_up(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
     outer.limit[_REACH] = outer.key[0]
 
 
+def on_list(tree: boxes.Boxes, outer: Outer) -> np.ndarray:
+    """The records on the list that have not left, the outermost first."""
+    listed = outer.record[outer.state[_START] : outer.state[_STOP]]
+    return listed[tree.place[listed] >= 0]
+
+
+@inner()
+def in_use(outer):
+    """Whether searches read the list, and are not made without it for a while."""
+    return outer.state[_PAUSE] <= 0
+
+
 @inner()
 def _read(tree, points, target, outer):
     """The farthest record on the list, its distance, and whether no other can be as far."""
@@ -118,13 +130,34 @@ def _guess(tree, points, target, outer):
     """The farthest of the first records on the list: something for a search to beat."""
     record, distance = NONE, -1.0
     start = outer.state[_START]
-    for i in range(start, min(start + _GUESSES, outer.state[_STOP])):
+    for i in range(start, min(start + GUESSES, outer.state[_STOP])):
         here = outer.record[i]
         if tree.place[here] >= 0:
             far = squared_distance(points, here, target)
             if far > distance or (far == distance and here < record):
                 record, distance = here, far
     return record, distance
+
+
+@inner()
+def search(tree, seen, points, target, outer):
+    """The record farthest from a target, the lowest of several, by the tree."""
+    record, distance = _guess(tree, points, target, outer)
+    return far.farthest(tree, seen, target, record, distance)[0]
+
+
+@inner()
+def outermost(tree, seen, points, total, left, target, outer):
+    """The record farthest from a target near the middle; see `farthest`."""
+    away = 0.0
+    for v in range(len(target)):
+        difference = total[0, v] / left - target[v]
+        away += difference * difference
+    outer.state[_PAUSE] -= 1
+    if 16.0 * away > outer.limit[_REACH] or outer.state[_PAUSE] > 0:
+        return search(tree, seen, points, target, outer)
+    record, _, sure = _read(tree, points, target, outer)
+    return record if sure else NONE
 
 
 @entry()
@@ -141,16 +174,7 @@ def farthest(tree, seen, points, total, left, target, outer):
     int
         NONE if the list has to be drawn up to know it.
     """
-    away = 0.0
-    for v in range(len(target)):
-        difference = total[0, v] / left - target[v]
-        away += difference * difference
-    outer.state[_PAUSE] -= 1
-    if 16.0 * away > outer.limit[_REACH] or outer.state[_PAUSE] > 0:
-        record, distance = _guess(tree, points, target, outer)
-        return far.farthest(tree, seen, target, record, distance)[0]
-    record, distance, sure = _read(tree, points, target, outer)
-    return record if sure else NONE
+    return outermost(tree, seen, points, total, left, target, outer)
 
 
 def pause(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:

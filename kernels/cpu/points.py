@@ -6,18 +6,12 @@ import numpy as np
 
 from ..generic.arrays import to_numpy
 from . import boxes, far, outer, pairs
-from .ahead import Ahead
 from .boxes import NONE
 from .compiled import entry
 from .sums import add, sum_rows
 
 # With more neighbours than this to a group, sorting all distances is faster than a search.
 _MANY = 256
-# With fewer records or variables than these a search is too short to be worth doing ahead, and in
-# a set that began with fewer it saves less than its kernels take to compile.
-_LARGE = 150_000
-_BROAD = 8
-_BEGUN = 400_000
 
 
 class PointSet:
@@ -36,14 +30,12 @@ class PointSet:
         self._left = len(self._points)
         self._outer = outer.empty(self._points.shape[1])
         self._pairs: pairs.Pairs | None = None
-        self._ahead = Ahead()
-        self._answer = 0  # the last farthest record, from which MDAV asks next
         self._build()
 
     def _build(self, records: np.ndarray | None = None) -> None:
         self._built = self._left
         self._tree = boxes.build(
-            self._points, np.arange(self._left) if records is None else records, self._large()
+            self._points, np.arange(self._left) if records is None else records
         )
         self._seen = far.unseen(self._tree)
 
@@ -66,11 +58,6 @@ class PointSet:
 
     def farthest_from(self, target: np.ndarray) -> int:
         """The record farthest from a point."""
-        if self._large() and np.array_equal(target, self._points[self._answer]):
-            self._ahead.begin_step()
-            record = self._ahead.farthest(self._answer, self._tree, self._points, self._outer)
-            if record != NONE:
-                return record
         for remedy in (outer.draw_up, outer.pause, None):
             record = outer.farthest(
                 self._tree,
@@ -84,20 +71,15 @@ class PointSet:
             if record != NONE or remedy is None:
                 break
             remedy(self._tree, target, self._outer)
-        self._answer = record
         return record
-
-    def _large(self) -> bool:
-        n, d = self._points.shape
-        return self._left > _LARGE and n > _BEGUN and d >= _BROAD
 
     def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
         """The record nearest to any member of a group, and its squared distance."""
-        return _nearest_to_group(self._tree, self._points, np.array(group))
+        return nearest_to_group(self._tree, self._points, np.array(group))
 
     def distance_to_nearest(self, record: int) -> float:
         """Squared distance from a record of the set to the nearest other; infinite if none."""
-        return _distance_to_nearest(self._tree, self._points, record)
+        return distance_to_nearest(self._tree, self._points, record)
 
     def take(self, records: list[int]) -> list[int]:
         """Remove records from the set."""
@@ -121,9 +103,6 @@ class PointSet:
             distances = _distances(self._points, rest, record)
             distances[np.searchsorted(rest, record)] = -1.0
             return self.take(rest[np.argsort(distances, stable=True)[:k]].tolist())
-        nearest = self._ahead.nearest(record, k, self._tree) if self._large() else None
-        if nearest is not None:
-            return self.take([record, *nearest.tolist()])
         group = _take_nearest(self._tree, self._points, self._total, record, min(k, self._left))
         return self._taken(group.tolist())
 
@@ -132,7 +111,7 @@ class PointSet:
 
         The procedure `gather` of Laszlo and Mukherjee (2005), section 4.2.
         """
-        group = _take_gathered(self._tree, self._points, self._total, record, min(k, self._left))
+        group = take_gathered(self._tree, self._points, self._total, record, min(k, self._left))
         return self._taken(group.tolist())
 
     def most_distant_pair(self) -> tuple[int, int]:
@@ -164,7 +143,7 @@ def _take_nearest(tree, points, total, record, k):
 
 
 @entry()
-def _take_gathered(tree, points, total, record, k):
+def take_gathered(tree, points, total, record, k):
     group = np.full(k, NONE)
     own = np.zeros((2, points.shape[1]))
     distance = np.empty(1)
@@ -181,7 +160,7 @@ def _take_gathered(tree, points, total, record, k):
 
 
 @entry()
-def _nearest_to_group(tree, points, group):
+def nearest_to_group(tree, points, group):
     found, distance = np.full(1, NONE), np.full(1, np.inf)
     for member in group:
         boxes.nearest(tree, points[member], 1, found, distance)
@@ -189,7 +168,7 @@ def _nearest_to_group(tree, points, group):
 
 
 @entry()
-def _distance_to_nearest(tree, points, record):
+def distance_to_nearest(tree, points, record):
     found, distances = np.full(2, NONE), np.full(2, np.inf)
     boxes.nearest(tree, points[record], 2, found, distances)
     return distances[1] if found[0] == record else distances[0]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data.labels import members_of
-from ..kernels.protocol import Engine, HasLoops, PointSet, Progress
+from ..kernels.protocol import Engine, HasDiameterLoop, HasLoops, PointSet, Progress
 from .common import Groups, point_set, take_records
 
 Gather = Literal["centroid", "seed"]
@@ -70,7 +70,7 @@ def diameter_groups(
     within : int64 array of shape (n,), optional
         The problem each record belongs to.
     """
-    if isinstance(engine, HasLoops):
+    if isinstance(engine, HasDiameterLoop):
         return engine.diameter_groups(points, k, gather, within, progress)
 
     def loop(part: Any) -> Groups:

@@ -10,7 +10,7 @@ import pytest
 
 from microagg_gpu import InputError, microaggregate
 from microagg_gpu.kernels import cpu, generic
-from microagg_gpu.kernels.protocol import HasLoops, HasPointSet
+from microagg_gpu.kernels.protocol import HasDiameterLoop, HasLoops, HasPointSet
 from microagg_gpu.methods.common import point_set
 
 
@@ -31,7 +31,9 @@ def test_a_method_that_an_engine_cannot_run_is_an_input_error():
         point_set(np.zeros((4, 2)), engine)
     assert isinstance(generic, HasPointSet)
     assert isinstance(cpu, HasPointSet)
-    assert not isinstance(cpu, HasLoops)
+    assert isinstance(cpu, HasLoops)
+    assert not isinstance(generic, HasLoops)
+    assert not isinstance(cpu, HasDiameterLoop)
 
 
 def test_a_result_can_be_copied():

@@ -172,9 +172,19 @@ def test_looking_ahead_changes_nothing(name, k, monkeypatch):
     table = hard_tables()["random" if name in scale else name] * scale.get(name, 1.0)
     table = np.vstack([table, table + 0.01])
     one_by_one = mdav(table, k, engine="cpu")
-    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._LARGE", boxes.WIDTH**2)
-    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BROAD", 1)
-    monkeypatch.setattr("microagg_gpu.kernels.cpu.points._BEGUN", 0)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._LARGE", boxes.WIDTH**2)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._BROAD", 1)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._BEGUN", 0)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)  # after 16 steps
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._PERIOD", 20)  # both ways in turns
     assert np.array_equal(mdav(table, k, engine="cpu"), one_by_one)
+
+
+@pytest.mark.parametrize("name", [*hard_tables()])
+@pytest.mark.parametrize("k", [257, 300])
+def test_large_groups(name, k):
+    """From all distances: equals go by their index, in all three loops."""
+    table = hard_tables()[name][:1300]
+    for method, more in (("mdav", {}), ("vmdav", {}), ("centroid", {"gather": "seed"})):
+        expected = run(method, table, k, engine="generic", **more)
+        assert np.array_equal(run(method, table, k, engine="cpu", **more), expected)
