@@ -33,9 +33,13 @@ _DONE, _LIST, _UNFORESEEN, _HALVED, _PAUSED = range(5)  # why a call returns
 _LEFT, _GROUPS, _STEPS, _NEXT, _USED = range(5)  # what the state holds
 
 
-def mdav_groups(points: Any, k: int, progress: Progress | None = None) -> np.ndarray:
-    """The groups of `mdav`, numbered in the order in which they were formed."""
+def mdav_groups(
+    points: Any, k: int, within: np.ndarray | None = None, progress: Progress | None = None
+) -> np.ndarray:
+    """The groups of `mdav`; those of a problem are numbered in the order they were formed."""
     points = _matrix(points)
+    if within is not None:
+        return _each_problem(lambda part: mdav_groups(part, k), points, within)
     n, d = points.shape
     labels = _run(_mdav, points, k, progress, answers=ahead.Ahead(n, d, k))
     labels[labels < 0] = labels.max() + 1
@@ -59,13 +63,20 @@ def centroid_groups(
 ) -> np.ndarray:
     """The groups of `centroid`."""
     points = _matrix(points)
-    if within is None:
-        labels = _run(_centroid, points, k, progress, gather == "centroid")
-        return _with_rest(points, labels, join_closest_groups)
+    if within is not None:
+        return _each_problem(lambda part: centroid_groups(part, k, gather), points, within)
+    labels = _run(_centroid, points, k, progress, gather == "centroid")
+    return _with_rest(points, labels, join_closest_groups)
+
+
+def _each_problem(
+    groups_of: Callable[[np.ndarray], np.ndarray], points: np.ndarray, within: np.ndarray
+) -> np.ndarray:
+    """Labels of each problem's groups, no label in two problems."""
     labels, used = np.empty(len(points), dtype=np.int64), 0
     order = np.argsort(within, kind="stable")
     for problem in np.split(order, np.flatnonzero(np.diff(within[order])) + 1):
-        labels[problem] = used + centroid_groups(points[problem], k, gather)
+        labels[problem] = used + groups_of(points[problem])
         used = labels[problem].max() + 1
     return labels
 
