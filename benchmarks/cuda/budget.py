@@ -265,7 +265,8 @@ def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> 
 
 def dry_engine(work: Work) -> ModuleType:
     """The CPU engine's operations, which note what those of the CUDA engine would do."""
-    operations = {name: getattr(cpu, name) for name in cpu.__all__}
+    loops = ("mdav_groups", "vmdav_groups", "centroid_groups")  # these count step by step
+    operations = {name: getattr(cpu, name) for name in cpu.__all__ if name not in loops}
     engine: Any = ModuleType("dry")
     vars(engine).update(operations)
 
