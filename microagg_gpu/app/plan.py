@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..errors import InputError
+from ..files.formats import check_ending
 from ..settings import (
     DEFAULT,
     FORMAT,
@@ -119,8 +120,16 @@ class Plan:
 
 
 def output_name(source: str, k: int) -> str:
-    """What the protected file is called: companies.csv becomes companies-k5.csv."""
+    """What the protected file is called: companies.csv becomes companies-k5.csv.
+
+    What can be read and not written becomes a file that the same program reads, or CSV.
+    """
     path = Path(source)
     ending = "".join(path.suffixes[-2:] if path.suffix in (".gz", ".bz2", ".zst", ".lz4")
                      else path.suffixes[-1:])  # fmt: skip
-    return f"{path.name.removesuffix(ending) or 'protected'}-k{k}{ending or '.csv'}"
+    stem = path.name.removesuffix(ending) or "protected"
+    try:
+        check_ending(path)
+    except InputError:
+        ending = ".xpt" if ending.lower() == ".sas7bdat" else ".csv"
+    return f"{stem}-k{k}{ending}"

@@ -296,7 +296,7 @@ SURVEY = "area;income;age\n" + "".join(f"{'ab'[i % 2]};{i * 37 % 101},{i % 10};{
         ("twice.csv", b"a,a\n1,2\n", "appear twice"),
         ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "has 3 cells and the header 2"),
         ("quote.csv", b'a,b\n"1,2\n', "quot"),
-        ("book.xlsx", b"PK\3\4\0\0", "Excel workbook"),
+        ("book.xlsx", b"PK\3\4\0\0", "cannot be read as Excel"),
         ("nul.csv", b"a,b\n1,\0\n", "not a text file"),
         ("broken.parquet", b"PAR1....PAR1", "cannot be read as Parquet"),
         ("broken.csv.gz", b"no gzip", "no gzip file"),

@@ -103,6 +103,9 @@ def test_plans_become_jobs():
         ("a.b.csv.gz", "a.b-k5.csv.gz"),
         ("x.parquet", "x-k5.parquet"),
         ("data", "data-k5.csv"),
+        ("staff.sas7bdat", "staff-k5.xpt"),
+        ("book.xlsx", "book-k5.csv"),
+        ("codes.sav", "codes-k5.sav"),
     ],
 )
 def test_names_of_outputs(source, name):

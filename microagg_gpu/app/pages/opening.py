@@ -20,8 +20,8 @@ def page(session: Session) -> str:
         session,
         "open",
         "Open a file",
-        '<p class="sub">A table with a header: CSV (any delimiter, also compressed), Parquet or '
-        "Arrow. Your file is never changed.</p>"
+        '<p class="sub">A table with a header: CSV (any delimiter, also compressed), Parquet, '
+        "Arrow, Excel, Stata, SPSS or SAS. Your file is never changed.</p>"
         f'<div id="state">{state(session)}</div>'
         '<div class="drop" id="drop"><p class="large">Drop a file here</p>'
         '<p><button type="button" class="btn" id="choose">Choose a file…</button></p>'
