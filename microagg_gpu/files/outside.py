@@ -93,8 +93,12 @@ def check_known(pair: Pair, known: list[str]) -> list[str]:
 
 
 def _texts(file: DataFile, name: str) -> list[str]:
+    """The values as texts; 7.0, as Stata and Excel have it, is 7, as in CSV."""
     (column,) = file.resolve([name])
-    return [str(value).strip() for value in file.table[column].to_pylist()]
+    return [
+        str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+        for value in file.table[column].to_pylist()
+    ]
 
 
 def _size(file: DataFile) -> int:

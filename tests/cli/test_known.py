@@ -4,6 +4,8 @@ import csv
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from helpers.command import ok, refuse
@@ -88,6 +90,19 @@ def test_an_outside_file_and_few_columns(companies):
     content = load("r.json")
     assert content["outside"]["columns"] == ["turnover"]
     assert content["outside"]["found"] == pytest.approx(content["known"]["after"])
+
+
+def test_files_of_several_kinds(companies):
+    """A key is the same number in CSV, as an integer and as a float."""
+    numbered = [[i, *row[1:]] for i, row in enumerate(companies)]
+    save("in.csv", [["id", "region", "staff", "turnover"], *numbered])
+    for kind in (pa.int64(), pa.float64()):
+        ids = pa.array(range(N), pa.int64()).cast(kind)
+        staff = pa.array([row[2] for row in companies])
+        pq.write_table(pa.table({"id": ids, "staff": staff}), "register.parquet")
+        ok("report", "in.csv", "out.csv", "--by", "region", "--outside", "register.parquet",
+           "--outside-key", "id", "--json", "r.json", "--force")  # fmt: skip
+        assert load("r.json")["outside"]["published"] == N
 
 
 def test_refusals(companies):
