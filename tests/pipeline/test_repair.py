@@ -8,7 +8,7 @@ import pytest
 
 from microagg_gpu import InputError, measures, microaggregate, refine
 from microagg_gpu.measures.contributors import Rule, amounts
-from microagg_gpu.pipeline.contributors import repaired
+from microagg_gpu.pipeline.exchange import repaired
 from reference.contributors import breaks
 
 
