@@ -108,7 +108,7 @@ def check_blocks(blocks: Any) -> list[list[Any]] | None:
 
 def is_name(value: Any) -> bool:
     """Whether a value can be the name or position of a column."""
-    return isinstance(value, str) or is_whole(value)
+    return isinstance(value, str) or (is_whole(value) and abs(int(value)) <= LARGEST)
 
 
 def check_t(t: Any) -> float:

@@ -96,6 +96,11 @@ def _of_tables() -> list[Target]:
             {"data": DATA, "k": 3, "blocks": [[0], [1]], "scale": "log"},
         ),
         Target(
+            "microaggregate of units",
+            m.microaggregate,
+            {"data": DATA, "k": 1, "columns": [0], "unit": [1]},
+        ),
+        Target(
             "suggest_blocks",
             m.suggest_blocks,
             {"data": DATA, "columns": [0, 1], "correlation": 0.5, "count": 1},

@@ -38,6 +38,12 @@ OPTIONS = {
     "nominal": {"nominal": [3], "columns": [0, 1]},
     "ordinal": {"ordinal": {3: [2, 0, 1]}, "columns": [0, 1]},
     "refined": {"refine_steps": 3},
+    "robust": {"scale": "robust"},
+    "logarithms": {"scale": "log"},
+    "scale of strata": {"by": 4, "scale": "strata", "columns": [0, 1, 2]},
+    "blocks": {"blocks": [[0, 2], [1, 3]]},
+    "units": {"unit": 6, "columns": [0, 1], "k": 3},
+    "shuffled": {"shuffle": True, "seed": 3},
     "engine": {"engine": "cuda"},
     "generic": {"engine": "generic"},
 }
