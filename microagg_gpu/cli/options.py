@@ -325,9 +325,9 @@ PANELS: dict[str, tuple[Any, ...]] = {
     "How": (
         Method, MethodOption, Aggregate, Trim, PublishedDecimals, KeepIntegers, VariableWeights,
         Scale, NoStandardize, Refine, RefineSteps, Bound, Seed, Shuffle,
-        Dominance, PPercent, Unrepaired,
-        Sensitive, T, TMethod,
-        Strict,
+    ),
+    "Rules for groups, besides k": (
+        Dominance, PPercent, Unrepaired, Sensitive, T, TMethod, Strict,
     ),
     "Files": (
         Report, ReportStrata, ReportMore, Known, Json, Note, GroupColumn, Delimiter, Encoding,

@@ -288,7 +288,7 @@ def test_a_wrong_option_is_one_sentence(arguments, message):
 
 def test_options_of_protect_are_in_panels():
     help_text = run("protect", "--help").output
-    titles = ["What to protect", "How", "Files", "Machines"]
+    titles = ["What to protect", "How", "Rules for groups, besides k", "Files", "Machines"]
     assert all(f"─ {title} ─" in help_text for title in titles)
     own = help_text[help_text.index("─ Options ─") : help_text.index("─ What to protect ─")]
     assert set(re.findall(r"--[a-z-]+", own)) == {"--output", "--help"}
