@@ -1,7 +1,7 @@
 """``microagg report``: what a protected file lost and what risk is left."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,7 +15,7 @@ from ..files.verdict import count_k
 from ..measures import RecordRisk, linkage_chances, record_risk
 from ..pipeline.comparison import risk_map
 from ..report import describe
-from ..report.analysis import known_risk, outside_risk
+from ..report.analysis import OutsideRisk, known_risk, outside_risk
 from ..settings import FORMAT, Roles, Settings
 from ..tasks.writing import check_targets, readable, write_report
 from . import options
@@ -157,9 +157,9 @@ def _risk(pair: Pair, before: DataFile, known: list[str]) -> RecordRisk:
     return record_risk(pair.original[:, chosen], pair.protected[:, chosen], cells)
 
 
-def _outside(name: str, linked: Outside) -> dict[str, Any]:
+def _outside(name: str, linked: Outside) -> OutsideRisk:
     chances = linkage_chances(
         linked.known, linked.published, linked.record, outside_cells=linked.known_cells,
         cells=linked.cells,
     )  # fmt: skip
-    return dict(outside_risk(name, linked.columns, chances, linked.record >= 0))
+    return outside_risk(name, linked.columns, chances, linked.record >= 0)

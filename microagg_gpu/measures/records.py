@@ -190,4 +190,7 @@ def _joined(outside_cells: ArrayLike, cells: ArrayLike, m: int, n: int) -> np.nd
             f"outside_cells have shape {outside.shape} and cells {inside.shape}; give one for each "
             f"of {m} outside and {n} published records."
         )
-    return np.concatenate([outside, inside])
+    try:
+        return np.concatenate([outside, inside])
+    except (TypeError, ValueError):  # types without a common one
+        raise InputError("outside_cells and cells must be numbers or texts.") from None

@@ -1,7 +1,7 @@
 """Measures of handbooks and other programs for the report: what analysts find, records at risk."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -159,21 +159,41 @@ def at_risk(risk: RecordRisk, sizes: np.ndarray, positions: np.ndarray) -> dict[
     }
 
 
-def known_risk(columns: Sequence[str], risk: RecordRisk) -> dict[str, Any]:
-    """What an intruder finds who knows some columns only."""
-    return {
-        "columns": list(columns),
-        "before": 100 * risk.before.mean(),
-        "after": 100 * risk.after.mean(),
-        "highest": 100 * risk.after.max(),
-        "records": np.count_nonzero(risk.after == risk.after.max()),
-    }
+class KnownRisk(NamedTuple):
+    """What an intruder finds who knows some columns only; chances are in percent."""
+
+    columns: list[str]
+    before: float
+    after: float
+    highest: float
+    records: int
+
+
+class OutsideRisk(NamedTuple):
+    """What an intruder finds who has an outside file; shares are in percent."""
+
+    file: str
+    columns: list[str]
+    records: int
+    published: int
+    found: float | None
+    right: float
+    highest: float
+
+
+def known_risk(columns: Sequence[str], risk: RecordRisk) -> KnownRisk:
+    """The mean chance before and after, the highest one, and how many records have it."""
+    top = risk.after.max()
+    return KnownRisk(
+        list(columns), 100 * risk.before.mean(), 100 * risk.after.mean(), 100 * top,
+        int(np.count_nonzero(risk.after == top)),
+    )  # fmt: skip
 
 
 def outside_risk(
     file: str, columns: Sequence[str], chances: np.ndarray, published: np.ndarray
-) -> Mapping[str, Any]:
-    """What an intruder finds who has an outside file.
+) -> OutsideRisk:
+    """The share found of the published records, and of all.
 
     Parameters
     ----------
@@ -182,12 +202,8 @@ def outside_risk(
     published : bool array of m
         Which records of the outside file are published.
     """
-    return {
-        "file": file,
-        "columns": list(columns),
-        "records": len(chances),
-        "published": np.count_nonzero(published),
-        "found": 100 * chances[published].mean() if published.any() else None,
-        "right": 100 * chances.mean(),
-        "highest": 100 * chances.max(),
-    }
+    return OutsideRisk(
+        file, list(columns), len(chances), int(np.count_nonzero(published)),
+        100 * chances[published].mean() if published.any() else None,
+        100 * chances.mean(), 100 * chances.max(),
+    )  # fmt: skip

@@ -33,7 +33,7 @@ from ..measures.records import RecordRisk, record_risk
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
 from ..measures.spread import standard_scale
 from ..measures.utility import as_pair, il1s, sums_of_squares
-from .analysis import RECORDS, analysis, at_risk
+from .analysis import RECORDS, KnownRisk, OutsideRisk, analysis, at_risk
 from .categories import checked_category, compared
 from .variables import densities, figures_by_stratum, structure, variables, weighted_losses
 from .wording import summary
@@ -68,8 +68,8 @@ def describe(
     more: bool = False,
     risks: RecordRisk | None = None,
     positions: ArrayLike | None = None,
-    known: Mapping[str, Any] | None = None,
-    outside: Mapping[str, Any] | None = None,
+    known: KnownRisk | None = None,
+    outside: OutsideRisk | None = None,
     closeness: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -128,9 +128,8 @@ def describe(
         Risks of numeric and ordinal variables together, if there are categories.
     positions : array_like of n integers, optional
         Where each record stands in the original file, from 0. The default is in this order.
-    known, outside : dict, optional
-        What an intruder finds who knows some columns, or has an outside file, as
-        `report.analysis` says it.
+    known, outside : KnownRisk, OutsideRisk, optional
+        What an intruder finds who knows some columns, or has an outside file.
     closeness : dict, optional
         What the groups give away of a sensitive attribute, as `Result.closeness` says it.
     progress : callable, optional
@@ -154,6 +153,10 @@ def describe(
         raise InputError(f"link={shown(link)} must be a Linkage, or left out")
     if risks is not None and not isinstance(risks, RecordRisk):
         raise InputError(f"risks={shown(risks)} must be a RecordRisk, or left out")
+    if known is not None and not isinstance(known, KnownRisk):
+        raise InputError(f"known={shown(known)} must be a KnownRisk, or left out")
+    if outside is not None and not isinstance(outside, OutsideRisk):
+        raise InputError(f"outside={shown(outside)} must be an OutsideRisk, or left out")
     more = true_or_false("more", more)
     callable_or_none("progress", progress)
     provenance = mapping("provenance", provenance)
@@ -259,8 +262,8 @@ def describe(
             more=more,
         ),
         "at_risk": None if risks is None else at_risk(risks, equal, _places(positions, n)),
-        "known": None if known is None else mapping("known", known),
-        "outside": None if outside is None else mapping("outside", outside),
+        "known": None if known is None else known._asdict(),
+        "outside": None if outside is None else outside._asdict(),
         "by_variable": rows,
         "densities": densities(before, after, names, sums.sse),
         "group_sizes": _sizes(all_sizes),

@@ -226,7 +226,8 @@ def _of_reports(folder: Path, result: Any, rows: Any) -> list[Target]:
         "strata": TEXTS, "measured": [DATA, result.protected], "weighted_loss": 1.0,
         "blocks": [["a", "b"]],
         "more": True, "risks": result.record_risk(), "positions": LABELS,
-        "known": {"x": 1}, "outside": {"x": 1},
+        "known": report.analysis.KnownRisk(["a"], 1.0, 1.0, 1.0, 1),
+        "outside": report.analysis.OutsideRisk("f", ["a"], 1, 1, 1.0, 1.0, 1.0),
     }  # fmt: skip
     groups = {"points": DATA, "labels": LABELS, "path": folder / "g.png", "names": ["a", "b"]}
     return [
