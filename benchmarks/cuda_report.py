@@ -134,8 +134,9 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     names = ",".join(map(shown, CAPABILITIES))
     add("--cc", default=names, help=f"compute capabilities, with commas between ({names})")
+    add("--numbers", default="float64,float32", help="types of numbers (float64,float32)")
     add("--methods", help="compile what these launch, and count these (all)")
-    add("--most", type=int, default=120_000, help="most records of a dry run (120,000)")
+    add("--most", type=int, default=100_000, help="most records of a dry run (100,000)")
     add("--searches", type=int, default=10**7, help="most records of searches (10,000,000)")
     add("--processes", type=int, default=2, help="how many at a time (2)")
     add("--kept", type=Path, help="folder for results: what is there already is not done again")
@@ -147,6 +148,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {names}")
     options.cc = [by_name[name] for name in chosen]
     options.methods = options.methods.split(",") if options.methods else []
+    options.numbers = options.numbers.split(",")
     return options
 
 
@@ -161,6 +163,7 @@ def main(arguments: list[str] | None = None) -> int:
     tell("looking for kernels in Numba's simulator")
     search: dict[Any, Any] = {"kernels": (launching.found, options.methods)}
     kernels, failed = side_by_side(search, 1, options.kept)["kernels"]
+    kernels = [kernel for kernel in kernels if kernel.real in options.numbers]
     launched = [kernel for kernel in kernels if kernel.types]
     methods = [method for method in METHODS if method in (options.methods or METHODS)]
     runs = [(m, data) for m in methods for data, n in DATA.items() if n <= options.most]

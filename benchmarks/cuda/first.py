@@ -21,10 +21,7 @@ from .kernels import Kernel
 # What a first call of each is, and who launches its kernels besides (`kernels.operations`).
 CALLS = {
     "mdav": "METHODS['mdav'].function(points, 5, engine=engine)",
-    "vmdav": "METHODS['vmdav'].function(points, 5, engine=engine)",
-    "kward": "METHODS['kward'].function(points, 5, engine=engine)",
     "mst": "engine.minimum_spanning_tree(points)",
-    "neighbours": "engine.neighbours(points, 8)",
     "nearest_records": "engine.nearest_records(points, points)",
 }
 CODE = """
