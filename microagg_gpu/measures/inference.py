@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ..checks import as_floats, known_keywords, whole_number
 from ..errors import InputError
 from .checks import same_shape
+from .loss import safe_unit
 from .spread import deviations, means
 from .structure import _correlations
 from .utility import ByVariable, as_pair
@@ -97,6 +98,7 @@ def pmse(original: ArrayLike, protected: ArrayLike) -> float:
     except ImportError:
         raise InputError("pmse needs scikit-learn: install microagg-gpu[sklearn]") from None
     both = np.vstack([before, after])
+    both = both * [safe_unit(column) for column in both.T]  # standardized next
     spread = deviations(both)
     units = (both - means(both)) / np.where(spread > 0, spread, 1.0)
     terms = PolynomialFeatures(2, include_bias=False).fit_transform(units)
