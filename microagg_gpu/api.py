@@ -156,7 +156,7 @@ def microaggregate(
     scale : {"standard", "strata", "robust", "log"}
         How variables are standardized: by mean and standard deviation of all records; by those
         of each stratum (``by``); by median and MAD, or the standard deviation if the MAD is 0; by
-        those of the logarithms sign(x) log(1 + |x| / u) with the median u of all |x| but 0.
+        those of the logarithms ``sign(x) log(1 + |x| / u)`` with the median u of all ``|x|`` but 0.
         Distances and loss are on this scale; what is published stays in the units of the data.
     blocks : list of lists of columns, optional
         Variables that are grouped together, each block by itself: k holds within each block, and

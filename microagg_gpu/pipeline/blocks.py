@@ -82,7 +82,7 @@ class SuggestedBlocks(list[list[str]]):
         The variables.
     merges : float array of shape (p - 1, 4)
         How they were put together, as SciPy writes it: two numbers, of a variable or of p + an
-        earlier row, the mean of 1 - |r| between the two, and how many variables they have.
+        earlier row, the mean of ``1 - |r|`` between the two, and how many variables they have.
     cut : float
         What is farther apart than this is in different blocks.
     """
@@ -121,7 +121,7 @@ def suggest_blocks(
 ) -> SuggestedBlocks:
     """Propose blocks of variables that are correlated, for ``blocks`` of `microaggregate`.
 
-    Hierarchical clustering by average linkage, with the distance 1 - |r| between two variables:
+    Hierarchical clustering by average linkage, with the distance ``1 - |r|`` between two variables:
     the two clusters whose variables have the least mean distance are put together, until it
     exceeds 1 - ``correlation``. Of equal distances the first pair is taken.
 
