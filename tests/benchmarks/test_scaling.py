@@ -12,8 +12,12 @@ from helpers.strategies import KINDS, make_table
 from microagg_gpu.pipeline.partition import Partition
 
 
+# To compile them takes a minute; they are the benchmark's, so one of them is tested every time.
+SCANS = [pytest.param(m, marks=[] if m == "mdav" else pytest.mark.slow) for m in FULL_SCANS]
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", FULL_SCANS)
+@pytest.mark.parametrize("method", SCANS)
 def test_full_scans_give_the_groups_of_the_library(method, kind):
     for n, d, k, seed in [(1, 2, 1, 0), (7, 2, 3, 1), (60, 2, 3, 2), (150, 4, 4, 3), (90, 3, 1, 4)]:
         points = make_table(kind, n, d, seed)
