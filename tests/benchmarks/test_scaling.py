@@ -11,7 +11,6 @@ from helpers.methods import run
 from helpers.strategies import KINDS, make_table
 from microagg_gpu.pipeline.partition import Partition
 
-
 # To compile them takes a minute; they are the benchmark's, so one of them is tested every time.
 SCANS = [pytest.param(m, marks=[] if m == "mdav" else pytest.mark.slow) for m in FULL_SCANS]
 
