@@ -175,7 +175,11 @@ def test_ctrl_c_between_two_launches(cupy, expected, method):
     def stop(share):
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        microaggregate(data, 5, method, progress=stop)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            microaggregate(data, 5, method, progress=stop)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert np.array_equal(microaggregate(data, 5).labels, expected)
     assert np.array_equal(data.get(), DATA)
