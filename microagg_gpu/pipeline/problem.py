@@ -164,7 +164,11 @@ class Problem:
         if not absent.any():
             return points
         count = np.maximum((~absent).sum(axis=0), 1)
-        return np.where(absent, np.where(absent, 0.0, points).sum(axis=0) / count, points)
+        means = np.where(absent, 0.0, points / count).sum(axis=0)
+        # The mean of equal values is that value: a rounded one would be variation.
+        low, high = (np.where(absent, end, points) for end in (np.inf, -np.inf))
+        means = np.minimum(np.maximum(means, low.min(axis=0)), high.max(axis=0))
+        return np.where(absent, np.where(absent.all(axis=0), 0.0, means), points)
 
 
 def prepare(table: Table, settings: Settings) -> Problem:
