@@ -262,9 +262,8 @@ def test_the_bound_is_never_above_an_optimum(far):
 
 @pytest.mark.parametrize("standardize", [True, False])
 def test_equal_values_beside_missing_ones_are_no_variation(standardize):
-    # Ten times 0.1, added up row by row, is less than 1, and ten times 7e307 is not finite.
-    column = np.array([0.1] * 10 + [np.nan] * 4)
-    records = np.column_stack([column, np.full(14, 7e307), np.full(14, np.nan)])
-    records[2:4, 1] = np.nan
+    values = np.random.default_rng(0).uniform(1, 2, 200)  # most means of 13 are rounded
+    records = np.full((15, 201), np.nan)
+    records[:13, :200] = values
     result = microaggregate(records, 2, missing="pattern", standardize=standardize)
     assert (result.sse, result.sst, result.loss) == (0, 0, 0)
