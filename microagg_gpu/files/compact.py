@@ -124,7 +124,9 @@ def compact_polars(frame: Any) -> Any:
         elif series.null_count() or kind.is_nested() or kind in (pl.String, pl.Binary):
             arrow = series.to_arrow(compat_level=pl.CompatLevel.oldest())
             new = compact_column(pa.chunked_array([arrow]))
-            series = pl.Series(series.name, new).cast(kind)
+            # Not pl.Series(new): polars 1 loses text in lists so, or ends the process (seen in 1.3
+            # and 1.8, reported of 1.43, not seen in 2.1). Tables are read as they should be.
+            series = pl.DataFrame(pa.table({series.name: new}))[series.name].cast(kind)
         columns.append(series)
     return pl.DataFrame(columns)
 
