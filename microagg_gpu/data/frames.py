@@ -283,7 +283,9 @@ def _one_missing(series: nw.Series) -> nw.Series:
 
     Several forms, or several NaN, would tell records apart that are missing in it.
     """
-    if not (series.dtype.is_float() or series.dtype == nw.Object):
+    kind = getattr(series.to_native(), "dtype", None)
+    objects = isinstance(kind, np.dtype) and kind.kind == "O"  # of text too, which is no nw.Object
+    if not (series.dtype.is_float() or series.dtype == nw.Object or objects):
         return series
     null = series.is_null().to_numpy()
     missing = null
@@ -292,7 +294,7 @@ def _one_missing(series: nw.Series) -> nw.Series:
     if not missing.any():
         return series
     form = int(np.argmax(null if null.any() else missing))
-    if series.dtype.is_float() and isinstance(getattr(series.to_native(), "dtype", 0), np.dtype):
+    if series.dtype.is_float() and isinstance(kind, np.dtype):
         return series.scatter(np.flatnonzero(missing), np.full(missing.sum(), np.nan))
     return series[np.where(missing, form, np.arange(len(series)))]
 

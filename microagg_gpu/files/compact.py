@@ -121,10 +121,17 @@ def compact_polars(frame: Any) -> Any:
             used = set(series.unique().to_list())
             known = [category for category in kind.categories if category in used]
             series = series.cast(pl.String).cast(pl.Enum(known))
+        elif isinstance(kind, pl.Categorical):
+            # Polars 1 writes all categories of a column, in the order of their numbers.
+            seen = series.drop_nulls().unique()
+            known = seen.gather(seen.to_physical().arg_sort()).cast(pl.String)
+            series = pl.concat([known, series.cast(pl.String)]).cast(kind)[len(known) :]
         elif series.null_count() or kind.is_nested() or kind in (pl.String, pl.Binary):
             arrow = series.to_arrow(compat_level=pl.CompatLevel.oldest())
             new = compact_column(pa.chunked_array([arrow]))
-            series = pl.Series(series.name, new).cast(kind)
+            # Not pl.Series(new): polars 1 loses text in lists so, or ends the process (seen in 1.3
+            # and 1.8, reported of 1.43, not seen in 2.1). Tables are read as they should be.
+            series = pl.DataFrame(pa.table({series.name: new}))[series.name].cast(kind)
         columns.append(series)
     return pl.DataFrame(columns)
 

@@ -18,6 +18,18 @@ from helpers.command import (
 SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"]
 
 
+@pytest.fixture(autouse=True)
+def _heeded():
+    """What nohup, or a shell in the background, ignores would be ignored by the command too."""
+    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    ignored = [number for number in numbers if signal.getsignal(number) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def check_stopped(code: str, name: str) -> None:
     """A command that runs this code ends by the signal; nothing is written."""
     done = command(code, *CHOSEN)

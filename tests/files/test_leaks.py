@@ -19,7 +19,7 @@ import pytest
 from helpers.command import run
 from helpers.traces import CHOICES, NUMBER, SECRET, N, survey, traces, uncompressed
 from microagg_gpu import microaggregate
-from microagg_gpu.files.compact import compact_column, unused_categories
+from microagg_gpu.files.compact import compact_column, compact_polars, unused_categories
 from microagg_gpu.files.data_file import DataFile, write_file
 from microagg_gpu.files.verifying import verify
 
@@ -244,6 +244,20 @@ def test_polars():
     assert [traces(data) for data in written] == [[]] * 4
 
 
+@pytest.mark.parametrize("ordering", ["physical", "lexical"])
+def test_categories_of_polars_keep_their_order_and_their_gaps(ordering):
+    texts = pl.Series("c", ["z", SECRET, "m", "a", None, "z"])
+    before = texts.cast(pl.Categorical(ordering))[[3, 2, 4, 0, 5]]
+    after = compact_polars(before.to_frame())["c"]
+    assert after.dtype == before.dtype
+    assert after.to_list() == ["a", "m", None, "z", "z"]
+    assert after.sort().to_list() == before.sort().to_list()
+    assert traces(pickle.dumps(after)) == []
+    empty = compact_polars(before[:0].to_frame())["c"]
+    assert (empty.dtype, len(empty)) == (before.dtype, 0)
+    assert traces(pickle.dumps(empty)) == []
+
+
 def test_arrow():
     table = arrow_table().append_column("view", pa.array(survey()["name"]).cast(pa.string_view()))
     views = table.set_column(1, "region", table["region"].cast(pa.string()).cast(pa.string_view()))
@@ -316,11 +330,13 @@ def test_null_and_nan_of_one_group_become_one():
     assert (after["b"].null_count(), after["b"].is_nan().sum()) == (0, 6)
     nullable = pd.DataFrame({"a": numbers, "b": pd.array([*numbers[:6], *gaps], dtype=object)})
     nullable["s"] = ["x"] * 6 + [None, np.nan, pd.NA, None, np.nan, pd.NA]
+    nullable["o"] = pd.Series(["x"] * 6 + [None, np.nan, pd.NA] * 2, dtype=object)
     nullable["b"] = pd.arrays.FloatingArray(
         np.where(np.arange(12) < 6, numbers, np.nan), np.arange(12) % 2 * (np.arange(12) > 5) == 1
     )
-    after = microaggregate(nullable, 3, columns=["a", "b"], by=["s"], missing="pattern").protected
-    for name in ("b", "s"):
+    given = {"columns": ["a", "b"], "by": ["s", "o"], "missing": "pattern"}
+    after = microaggregate(nullable, 3, **given).protected
+    for name in ("b", "s", "o"):
         assert len({repr(value) for value in after[name][6:]}) == 1, after[name]
 
 
