@@ -1,5 +1,6 @@
 """Files and folders that appear whole or not at all, and never in the place of another's."""
 
+import atexit
 import errno
 import os
 import re
@@ -47,8 +48,10 @@ class Temporary:
             suffix = ""
         while True:
             new = cls(folder / f".{secrets.token_hex(8)}.microagg-tmp{suffix}")
+            _there[new.path] = new
             if new._create(directory):
                 return new
+            del _there[new.path]
 
     def _create(self, directory: bool) -> bool:
         """Create and lock it; False if another run found it before it was locked."""
@@ -87,6 +90,19 @@ class Temporary:
             self.unlock()
         _remove(self.path)
         self.unlock()
+        _there.pop(self.path, None)
+
+
+_there: dict[Path, Temporary] = {}  # those that this process made and did not remove yet
+if hasattr(os, "register_at_fork"):  # they belong to the process that made them
+    os.register_at_fork(after_in_child=_there.clear)
+
+
+@atexit.register
+def _remove_all() -> None:
+    """Remove what is left: a signal can come on the way into the block that would remove it."""
+    for temporary in list(_there.values()):
+        temporary.remove()
 
 
 def _remove(path: Path) -> None:
@@ -212,6 +228,7 @@ def _backup(real: Path) -> Temporary | None:
         os.link(real, backup.path)
     except OSError:
         return None
+    _there[backup.path] = backup
     return backup
 
 

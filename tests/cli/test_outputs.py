@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,27 @@ def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
     with whole_file(tmp_path / "a") as temporary:
         temporary.write_text("x")
     assert sorted(tmp_path.iterdir()) == sorted([left.path, tmp_path / "a"])
+
+
+WITHOUT_A_BLOCK = """
+import os
+from pathlib import Path
+from microagg_gpu.files.atomic import Outputs
+files = Outputs()
+made = files.add(Path("out.csv"))
+made.write_text("of somebody")
+if hasattr(os, "fork") and os.fork() == 0:
+    raise SystemExit(0)
+if hasattr(os, "fork"):
+    os.wait()
+assert made.exists()  # what another process does at its end is not for it
+raise KeyboardInterrupt
+"""
+
+
+def test_a_signal_on_the_way_into_the_block_that_tidies_leaves_nothing(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_A_BLOCK], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.stderr.rstrip().endswith(b"KeyboardInterrupt")
+    assert not list(tmp_path.iterdir())

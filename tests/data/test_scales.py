@@ -153,7 +153,7 @@ def test_engines_and_libraries_agree(scale):
 
 
 def test_missing_values_and_categories():
-    frame = pd.DataFrame(DATA, columns=["a", "b", "c"])
+    frame = pd.DataFrame(DATA.copy(), columns=["a", "b", "c"])  # pandas 2 would write to DATA
     frame.loc[::4, "b"] = np.nan
     frame["size"] = RNG.choice(["s", "m"], 120)
     frame["region"] = np.arange(120) % 2
