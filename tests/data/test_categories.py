@@ -148,9 +148,9 @@ def trimmed(values):
     return sum(values) / len(values)
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(1, 12), st.data())
-def test_medians_and_trimmed_means(values, k, data):
-    x = np.array(values)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(1, 12))
+def test_medians_and_trimmed_means(values, k):
+    x = np.array(values).round(6)  # spreads of 1e-162 are refused
     k = min(k, len(x))
     for how, plain in (("median", median), ("trimmed", trimmed)):
         result = microaggregate(x, k, "fixed", aggregate=how)
