@@ -1,20 +1,19 @@
 """What MDAV will ask next, found for many records at once and on all cores.
 
 In ten dimensions the far side of a set is too flat for bounds to tell its leaves apart: looking
-at their records in single precision costs no more than their bounds. Errors there are covered by
-a margin, and what comes near the few farthest is looked at again in double precision.
+at their records costs no more than their bounds, so only larger boxes are bounded.
 """
 
-import math
 import time
 from typing import NamedTuple
 
 import numpy as np
 
 from . import boxes
-from .boxes import NONE, ROW, WIDTH, Boxes, distances_to_leaf
+from .boxes import NONE, WIDTH, Boxes, distance_of
 from .compiled import entry, inner
-from .far import bound_block
+from .far import below, bound_block, candidates
+from .lanes import first_lane
 from .outer import GUESSES, Outer, on_list, squared_distance
 from .threads import on_all_cores
 
@@ -103,11 +102,8 @@ class Ahead:
         listed = on_list(tree, outer)
         guesses = listed[:GUESSES]
         distances = np.sort(np.square(points[guesses] - points[record]).sum(axis=1))[-_FEW:]
-        reach = tree.middle[-1]
-        self._possible = (
-            1e-9 < reach < 1e15  # squares are far from what single precision cannot hold
-            and not (len(distances) == _FEW and distances[0] == distances[-1])  # too many equals
-        )
+        too_many_equals = len(distances) == _FEW and distances[0] == distances[-1]
+        self._possible = not too_many_equals
         if not self._possible:
             self.looking = False
             return
@@ -143,34 +139,6 @@ def _insert(found, distances, record, distance):
     found[i], distances[i] = record, distance
 
 
-@inner()
-def _limit(least, reach, d):
-    """A squared distance in single precision that any record at least this far exceeds.
-
-    With u = 2**-24, coordinates are off by u times the reach, differences by twice that and
-    more, and the sum of d squares by (d + 2) u of itself; the margins are larger.
-    """
-    root = math.sqrt(max(least, 0.0)) * (1.0 - (d + 8) * 2.0**-22) - reach * 2.0**-20
-    return np.float32(root * root * (1.0 - 2.0**-21)) if root > 0.0 else np.float32(-1.0)
-
-
-@inner()
-def _come_near(tree, row, target, limit, here):
-    """How many records of a row of leaves are beyond a limit, in single precision."""
-    width = tree.single.shape[2]
-    for i in range(width):
-        here[i] = np.float32(0.0)
-    for v in range(len(target)):
-        x = target[v]
-        for i in range(width):
-            difference = tree.single[row, v, i] - x
-            here[i] += difference * difference
-    beyond = 0
-    for i in range(width):
-        beyond += here[i] >= limit
-    return beyond
-
-
 @entry()
 def _few_farthest(start, stop, tree, points, records, guesses, found):
     """Find the records farthest from each of some, by distance and then by index.
@@ -181,49 +149,41 @@ def _few_farthest(start, stop, tree, points, records, guesses, found):
         Records that are likely to be among them.
     found : int64 array of shape (records, few), filled with NONE
     """
-    few, d = found.shape[1], points.shape[1]
-    last = few - 1
+    last = found.shape[1] - 1
+    bounds = np.empty((_CHUNK, WIDTH), dtype=np.float32)
+    scratch = np.empty((2, WIDTH), dtype=np.float32)
     for first in range(start, stop, _CHUNK):
         many = min(_CHUNK, stop - first)
-        distances = np.full((many, few), -1.0)
-        limits = np.empty(many, dtype=np.float32)
-        single = np.empty((many, d), dtype=np.float32)
-        bounds = np.empty((many, WIDTH))
-        here, there = np.empty(WIDTH), np.empty(ROW * WIDTH, dtype=np.float32)
+        distances = np.full((many, last + 1), -1.0)
         for j in range(many):
-            target = points[records[first + j]]
-            for v in range(d):
-                single[j, v] = target[v] - tree.middle[v]
             for guess in guesses:
-                far = squared_distance(points, guess, target)
+                far = squared_distance(points, guess, points[records[first + j]])
                 _insert(found[first + j], distances[j], guess, far)
-            limits[j] = _limit(distances[j, last], tree.middle[d], d)
         for above in range(tree.start[1], tree.start[2]):
             for j in range(many):
-                bound_block(
-                    tree, above, points[records[first + j]], -1.0, tree.radius, bounds, j, here
-                )
+                target = points[records[first + j]]
+                bound_block(tree, above, target, -1.0, tree.radius, bounds, j, scratch)
             for lane in range(WIDTH):
                 if tree.held[above, lane] == 0:
                     continue
-                rows = ((above - tree.start[1]) * WIDTH + lane) * (WIDTH // ROW)
-                for row in range(rows, min(rows + WIDTH // ROW, len(tree.single))):
+                leaves = ((above - tree.start[1]) * WIDTH + lane) * WIDTH
+                for leaf in range(leaves, min(leaves + WIDTH, len(tree.record))):
                     for j in range(many):
-                        if bounds[j, lane] >= distances[j, last] and _come_near(
-                            tree, row, single[j], limits[j], there
-                        ):
+                        if bounds[j, lane] >= below(tree, distances[j, last]):
                             target = points[records[first + j]]
-                            _look_again(tree, row, target, found[first + j], distances[j], here)
-                            limits[j] = _limit(distances[j, last], tree.middle[d], d)
+                            _look_at(tree, leaf, target, found[first + j], distances[j])
 
 
 @inner()
-def _look_again(tree, row, target, found, distances, here):
-    for leaf in range(row * ROW, min((row + 1) * ROW, len(tree.value))):
-        distances_to_leaf(tree, leaf, target, here)
-        for i in range(WIDTH):
-            if here[i] >= distances[-1]:
-                _insert(found, distances, tree.record[leaf, i], here[i])
+def _look_at(tree, leaf, target, found, distances):
+    """Put those records of a leaf that are among the farthest into their places."""
+    lanes = candidates(tree, leaf, target, distances[-1])
+    while lanes:
+        lane = first_lane(lanes)
+        lanes &= lanes - 1
+        far = distance_of(tree, leaf * WIDTH + lane, target)
+        if far >= distances[-1]:
+            _insert(found, distances, tree.record[leaf, lane], far)
 
 
 @entry()

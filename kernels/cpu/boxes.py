@@ -5,11 +5,22 @@ level to a single block on top; a block of boxes has one row per variable, so th
 distances to 32 records or bounds to 32 boxes are computed together. There are no pointers:
 lane i of block b stands for block 32 b + i one level below.
 
-A record is taken out by writing NaN over it, which wins no comparison; the boxes around it
+A record is taken out by writing NaN over its length, which wins no comparison; the boxes around it
 shrink, and an empty one turns inside out.
 
-Bounds to boxes add the variables in the order in which distances do. Rounding is monotone, so
-they are never beyond the distance of a record in the box: they need no slack.
+The tree is in single precision, which is half as much to read and twice as many lanes (lanes.py).
+It only says which records may be the ones looked for: their distances are then computed from the
+values in double precision. So that little is lost, values are relative to a point nearby, in a
+unit (a power of two) in which none is above 1. With u = 2**-24,
+
+- what bounds a box is moved outwards by 4 u of itself, which covers its rounding and that of the
+  target, but for u times the gap between them; a sum of d squares is off by less than (d + 4) u
+  of itself;
+- the square of a record's distance x to its leaf's origin and of the target's distance t are off
+  by less than 2 u, and each of d products by 3 u; a sum of these by less than
+  2 (d + 4) u (x**2 + t**2).
+
+`SLACK` and lanes.py allow for more. Squares too small for single precision are 0, which passes.
 """
 
 import math
@@ -18,28 +29,38 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiled import entry, inner
-from .kdtree import WIDTH, below_mean, choose_keys, enclose, fill_leaves, select
+from .kdtree import WIDTH, below_mean, choose_keys, enclose, select, sort_leaves
+from .lanes import first_lane, lanes_within, least_lane, write_gaps
 
 NONE = 2**63 - 1  # above every record
 LEVELS = 8  # more than 32**8 records have
-ROW = 4  # leaves that are scanned together in single precision
+SLACK = 2.0**-22  # for each variable and 8 more, of squared distances in single precision
+_TINY = 1e-36  # squares near what single precision cannot hold
 
 
 class Boxes(NamedTuple):
     """The arrays of a tree over some records of a matrix; level 0 has the boxes of leaves."""
 
-    value: np.ndarray  # (leaves, d, WIDTH)
+    row: np.ndarray  # (leaves * WIDTH, d) values of each record, also after it has left
     record: np.ndarray  # (leaves, WIDTH), -1 in empty places
     place: np.ndarray  # (n,) leaf * WIDTH + lane of each record, -1 of those not here
     start: np.ndarray  # (levels + 1,) first block of each level
-    low: np.ndarray  # (blocks, d, WIDTH) least values in each box
-    high: np.ndarray  # (blocks, d, WIDTH) greatest values
+    scale: float  # the unit of all that is in single precision is 1 / scale
+    square: float  # of the scale
+    origin: np.ndarray  # (leaves, d) a point in each leaf
+    reach: np.ndarray  # (leaves,) what no record in it was farther away from that, in the unit
+    single: np.ndarray  # (leaves, d, WIDTH) values less the origin
+    length: np.ndarray  # (leaves, WIDTH) squared distance to the origin, NaN in empty places
+    middle: np.ndarray  # (blocks, d) a point in each block, which its boxes are relative to
+    far: np.ndarray  # (blocks,) the greatest of the squared distances of their centres to it
+    low: np.ndarray  # (blocks, d, WIDTH) not above the least values in each box
+    high: np.ndarray  # (blocks, d, WIDTH) not below the greatest
     centre: np.ndarray  # (blocks, d, WIDTH) centre and
+    away: np.ndarray  # (blocks, WIDTH) the centre's squared distance to the middle
     radius: np.ndarray  # (blocks, WIDTH) radius of a ball around what was in the box first
     held: np.ndarray  # (blocks, WIDTH) records in each box
     lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
-    single: np.ndarray  # (leaves / ROW, d, ROW * WIDTH) values less the middle, if wanted
-    middle: np.ndarray  # (d + 1,) the middle, and what no record was farther away from it
+    equal: np.ndarray  # (blocks, WIDTH) whether all that were in it first are equal
 
 
 @entry()
@@ -74,147 +95,174 @@ def _arrange(points, order):
 
 
 @entry()
-def _enclose(tree, points, order):
+def _enclose(tree, n):
     """Fill in a tree's boxes."""
-    n, d = len(order), points.shape[1]
-    slack = 1.0 + (d + 8) * 2.0**-50
+    d = tree.row.shape[1]
+    low, high, centre = np.empty(d), np.empty(d), np.empty(d)
     inside = WIDTH
     for level in range(len(tree.start) - 1):
         for first in range(0, n, inside):
             last = min(first + inside, n)
             block, lane = tree.start[level] + first // inside // WIDTH, first // inside % WIDTH
-            tree.held[block, lane] = last - first
-            lowest = order[first]
-            for i in range(first, last):
-                lowest = min(lowest, order[i])
-            tree.lowest[block, lane] = lowest
+            middle = tree.middle[block]
+            if lane == 0:
+                middle[:] = tree.row[first]
+            _span(tree.row, first, last, low, high)
+            lowest = tree.record[first // WIDTH, 0]
+            for leaf in range(first // WIDTH, (last + WIDTH - 1) // WIDTH):
+                lowest = min(lowest, tree.record[leaf, 0])
+            equal, away = True, 0.0
             for v in range(d):
-                low = high = points[order[first], v]
-                total = 0.0
-                for i in range(first, last):
-                    x = points[order[i], v]
-                    low, high = min(low, x), max(high, x)
-                    total += x / (last - first)
-                tree.low[block, v, lane], tree.high[block, v, lane] = low, high
-                tree.centre[block, v, lane] = total
+                equal &= low[v] == high[v]
+                x, y = (low[v] - middle[v]) * tree.scale, (high[v] - middle[v]) * tree.scale
+                tree.low[block, v, lane], tree.high[block, v, lane] = down(x), up(y)
+                centre[v] = np.float32(0.5 * (x + y))
+                tree.centre[block, v, lane] = centre[v]
+                away += centre[v] * centre[v]
+            tree.held[block, lane] = last - first
+            tree.lowest[block, lane], tree.equal[block, lane] = lowest, equal
+            tree.away[block, lane] = away
+            tree.far[block] = max(tree.far[block], away)
             radius = 0.0
             for i in range(first, last):
                 distance = 0.0
                 for v in range(d):
-                    difference = points[order[i], v] - tree.centre[block, v, lane]
-                    distance += difference * difference
+                    x = (tree.row[i, v] - middle[v]) * tree.scale - centre[v]
+                    distance += x * x
                 radius = max(radius, distance)
-            tree.radius[block, lane] = math.sqrt(radius) * slack
+            tree.radius[block, lane] = up(math.sqrt(radius) * (1.0 + d * SLACK) + 2.0**-40)
         inside *= WIDTH
 
 
-def build(points: np.ndarray, records: np.ndarray, single: bool = False) -> Boxes:
+@inner()
+def _span(rows, first, last, low, high):
+    """The least and greatest values of some rows."""
+    low[:], high[:] = rows[first], rows[first]
+    for i in range(first + 1, last):
+        for v in range(len(low)):
+            x = rows[i, v]
+            low[v] = x if x < low[v] else low[v]
+            high[v] = x if x > high[v] else high[v]
+
+
+@entry()
+def _fill(tree, n):
+    """Fill in the leaves in single precision."""
+    d = tree.row.shape[1]
+    for leaf in range(len(tree.record)):
+        first, last = leaf * WIDTH, min((leaf + 1) * WIDTH, n)
+        origin, reach = tree.origin[leaf], 0.0
+        for i in range(first, last):
+            for v in range(d):
+                origin[v] += tree.row[i, v] / (last - first)
+        for i in range(first, last):
+            distance = 0.0
+            for v in range(d):
+                x = (tree.row[i, v] - origin[v]) * tree.scale
+                tree.single[leaf, v, i - first] = x
+                distance += x * x
+            tree.length[leaf, i - first] = distance
+            reach = max(reach, distance)
+        tree.reach[leaf] = math.sqrt(reach) * (1.0 + d * SLACK)
+
+
+@inner()
+def down(x):
+    """The number in single precision below another."""
+    return np.float32(x - abs(x) * 2.0**-22 - 1e-40)
+
+
+@inner()
+def up(x):
+    """The number in single precision above another."""
+    return np.float32(x + abs(x) * 2.0**-22 + 1e-40)
+
+
+def build(points: np.ndarray, records: np.ndarray) -> Boxes:
     """Build the tree of some records of a matrix.
 
     Parameters
     ----------
     points : float64 array of shape (n, d), C order
     records : int64 array, at least one
-    single : bool
-        Whether to keep the values in single precision as well.
     """
     order = np.array(records)
     _arrange(points, order)
-    value, record, place = fill_leaves(points, order)
-    leaves, d = value.shape[:2]
+    row, record, place = sort_leaves(points, order)
+    leaves, d = len(record), points.shape[1]
     start = [0, -(-leaves // WIDTH)]
     while start[-1] - start[-2] > 1:
         start.append(start[-1] - (start[-2] - start[-1]) // WIDTH)
     shape = (start[-1], d, WIDTH)
-    middle = np.append(points[order].mean(axis=0), 0.0) if single else np.zeros(d + 1)
-    rows = np.full((-(-leaves // ROW) if single else 0, ROW, d, WIDTH), np.nan, np.float32)
-    if single:
-        middle[d] = _reach(points, order, middle)
-        with np.errstate(over="ignore"):
-            rows.reshape(-1, d, WIDTH)[:leaves] = value - middle[:d, np.newaxis]
+    values = row[: len(order)]
+    low, high = float(values.min()), float(values.max())
+    widest = max(high / 2 - low / 2, max(-low, high) * 2.0**-50)  # a mean is rounded
+    exponent = min(max(math.frexp(widest)[1] + 2, -500), 500)  # its square must be a number
     tree = Boxes(
-        value=value,
+        row=row,
         record=record,
         place=place,
         start=np.array(start),
-        low=np.full(shape, np.inf),
-        high=np.full(shape, -np.inf),
-        centre=np.zeros(shape),
-        radius=np.zeros((start[-1], WIDTH)),
+        scale=2.0**-exponent,
+        square=math.ldexp(1.0, -2 * exponent),
+        origin=np.zeros((leaves, d)),
+        reach=np.zeros(leaves),
+        single=np.zeros((leaves, d, WIDTH), np.float32),
+        length=np.full((leaves, WIDTH), np.nan, np.float32),
+        middle=np.zeros((start[-1], d)),
+        far=np.zeros(start[-1]),
+        low=np.full(shape, np.inf, np.float32),
+        high=np.full(shape, -np.inf, np.float32),
+        centre=np.zeros(shape, np.float32),
+        away=np.zeros((start[-1], WIDTH), np.float32),
+        radius=np.zeros((start[-1], WIDTH), np.float32),
         held=np.zeros((start[-1], WIDTH), dtype=np.int64),
         lowest=np.full((start[-1], WIDTH), NONE),
-        single=np.ascontiguousarray(rows.transpose(0, 2, 1, 3)).reshape(len(rows), d, ROW * WIDTH),
-        middle=middle,
+        equal=np.zeros((start[-1], WIDTH), dtype=np.bool_),
     )
-    _enclose(tree, points, record.reshape(-1)[: len(order)])
+    _enclose(tree, len(order))
+    _fill(tree, len(order))
     return tree
 
 
-@entry()
-def _reach(points, order, middle):
-    """The greatest distance of any record to the middle, with slack."""
-    greatest = 0.0
-    for record in order:
-        distance = 0.0
-        for v in range(points.shape[1]):
-            difference = points[record, v] - middle[v]
-            distance += difference * difference
-        greatest = max(greatest, distance)
-    return math.sqrt(greatest) * (1.0 + (points.shape[1] + 8) * 2.0**-50)
-
-
-# The loops over lanes below end at `width`, an array's own, because a number that the compiler
-# knows makes it unroll them instead of vectorising.
-
-
-@inner()
-def distances_to_leaf(tree, leaf, target, distances):
-    """Squared distances from a point to the records of a leaf; NaN for empty places."""
-    width = tree.value.shape[2]
-    for i in range(width):
-        distances[i] = 0.0
+@inner(forceinline=True)
+def distance_of(tree, place, target):
+    """Squared distance from a point to the record at a place."""
+    total = 0.0
     for v in range(len(target)):
-        x = target[v]
-        for i in range(width):
-            difference = tree.value[leaf, v, i] - x
-            distances[i] += difference * difference
+        difference = tree.row[place, v] - target[v]
+        total += difference * difference
+    return total
 
 
-@inner()
-def least_distances(tree, block, target, bounds, level):
-    """Squared distances from a point to the boxes of a block; infinite to empty ones."""
-    width = tree.low.shape[2]
-    for i in range(width):
-        bounds[level, i] = 0.0
-    for v in range(len(target)):
-        x = target[v]
-        for i in range(width):
-            below, above = tree.low[block, v, i] - x, x - tree.high[block, v, i]
-            gap = below if below > above else above
-            gap = gap if gap > 0.0 else 0.0
-            bounds[level, i] += gap * gap
+@inner(forceinline=True)
+def candidates(tree, leaf, target, limit):
+    """The lanes of a leaf whose squared distance to a target may be within a limit, as bits."""
+    return lanes_within(
+        tree.single, tree.length, tree.origin, tree.reach, limit * tree.square, leaf, target,
+        tree.scale,
+    )  # fmt: skip
 
 
 class Walk(NamedTuple):
-    """The way from the top of a tree to a leaf, and room for the distances to its records."""
+    """The way from the top of a tree to a leaf."""
 
-    bounds: np.ndarray  # (levels, WIDTH) to the boxes of the block on each level
+    bounds: np.ndarray  # (levels, WIDTH) to the boxes of the block on each level, in the unit
     at: np.ndarray  # (levels,) that block
-    here: np.ndarray  # (WIDTH,)
 
 
 @inner()
 def begin_walk(tree):
     """Room for a walk."""
     levels = len(tree.start) - 1
-    return Walk(np.empty((levels, WIDTH)), np.empty(levels, dtype=np.int64), np.empty(WIDTH))
+    return Walk(np.empty((levels, WIDTH), dtype=np.float32), np.empty(levels, dtype=np.int64))
 
 
-@inner()
+@inner(forceinline=True)
 def enter(tree, walk, level, block, target):
     """Step into a block of some level: bound the distances from a point to its boxes."""
     walk.at[level] = block
-    least_distances(tree, block, target, walk.bounds, level)
+    write_gaps(tree.low, tree.high, walk.bounds, level, tree.middle, block, target, tree.scale)
 
 
 @inner()
@@ -225,14 +273,14 @@ def enter_top(tree, walk, target):
     return level
 
 
-@inner()
+@inner(forceinline=True)
 def inside(tree, walk, level, lane):
     """The block that is in a box on the way, or on level 0 the leaf."""
     below = (walk.at[level] - tree.start[level]) * WIDTH + lane
     return below + tree.start[level - 1] if level > 0 else below
 
 
-@inner()
+@inner(forceinline=True)
 def descend(tree, walk, level, lane, target):
     """Step into a box on the way: the level after it, and the leaf if it was one, else -1."""
     below = inside(tree, walk, level, lane)
@@ -242,23 +290,34 @@ def descend(tree, walk, level, lane, target):
     return level - 1, -1
 
 
-@inner()
-def nearest_box(walk, level, limit):
-    """Level, lane and bound of the nearest box on the way that is not beyond a limit.
+@inner(forceinline=True)
+def above(tree, limit):
+    """A squared distance, in the tree's unit, that no bound for one within a limit is above."""
+    return np.float32(limit * tree.square * (1.0 + (tree.row.shape[1] + 9) * SLACK) + _TINY)
+
+
+@inner(forceinline=True)
+def nearest_box(tree, walk, level, limit):
+    """Level and lane of the nearest box on the way that is not beyond a squared distance.
 
     It counts as visited from then on. Where a level has none the walk goes up; there is no box
     left if it comes to a level that is not there.
     """
+    most = above(tree, limit)
     while level < len(walk.at):
-        lane, bound = 0, walk.bounds[level, 0]
-        for i in range(1, WIDTH):
-            if walk.bounds[level, i] < bound:
-                lane, bound = i, walk.bounds[level, i]
-        if bound <= limit and bound < np.inf:
+        lane, bound = least_lane(walk.bounds, level)
+        if bound <= most and bound < np.inf:
             walk.bounds[level, lane] = np.inf
-            return level, lane, bound
+            return level, lane
         level += 1
-    return level, 0, np.inf
+    return level, 0
+
+
+@inner(forceinline=True)
+def distance_of_equals(tree, walk, level, lane, target):
+    """The squared distance from a point to the records of a box in which all are equal."""
+    first = (walk.at[level] - tree.start[level]) * WIDTH + lane
+    return distance_of(tree, first * WIDTH ** (level + 1), target)
 
 
 @inner()
@@ -275,21 +334,28 @@ def nearest(tree, target, k, found, distances):
     last = k - 1
     level = enter_top(tree, walk, target)
     while True:
-        level, lane, bound = nearest_box(walk, level, distances[last])
+        level, lane = nearest_box(tree, walk, level, distances[last])
         if level == len(walk.at):
             return
-        if bound == distances[last] and tree.lowest[walk.at[level], lane] > found[last]:
+        if (
+            tree.lowest[walk.at[level], lane] > found[last]
+            and tree.equal[walk.at[level], lane]
+            and distance_of_equals(tree, walk, level, lane, target) >= distances[last]
+        ):
             continue
         level, leaf = descend(tree, walk, level, lane, target)
         if leaf < 0:
             continue
-        distances_to_leaf(tree, leaf, target, walk.here)
-        for i in range(WIDTH):
-            if walk.here[i] <= distances[last]:
-                _insert(found, distances, last, tree.record[leaf, i], walk.here[i])
+        lanes = candidates(tree, leaf, target, distances[last])
+        while lanes:
+            lane = first_lane(lanes)
+            lanes &= lanes - 1
+            distance = distance_of(tree, leaf * WIDTH + lane, target)
+            if distance <= distances[last]:
+                _insert(found, distances, last, tree.record[leaf, lane], distance)
 
 
-@inner()
+@inner(forceinline=True)
 def _insert(found, distances, last, record, distance):
     """Put a record in its place among the nearest, if it is one of them."""
     i = last
@@ -303,45 +369,53 @@ def _insert(found, distances, last, record, distance):
     found[i], distances[i] = record, distance
 
 
-@inner()
+@inner(forceinline=True)
 def take_out(tree, record):
     """Take a record out of the tree and shrink the boxes that it was in."""
     at = tree.place[record]
     leaf, lane = at // WIDTH, at % WIDTH
     tree.place[record] = -1
     tree.record[leaf, lane] = -1
-    if len(tree.single) > 0:
-        tree.single[leaf // ROW, 0, leaf % ROW * WIDTH + lane] = np.nan
+    tree.length[leaf, lane] = np.nan
     inner = leaf
     for level in range(len(tree.start) - 1):
         block, lane_up = tree.start[level] + inner // WIDTH, inner % WIDTH
         tree.held[block, lane_up] -= 1
         inner //= WIDTH
-    for v in range(tree.value.shape[1]):
-        x = tree.value[leaf, v, lane]
-        tree.value[leaf, v, lane] = np.nan
-        _shrink(tree, leaf, v, x)
+    for v in range(tree.row.shape[1]):
+        _shrink(tree, leaf, v, tree.row[at, v])
 
 
-@inner()
+@inner(forceinline=True)
 def _shrink(tree, leaf, v, x):
     """Draw in one variable of the boxes that a value x has left."""
     inner = leaf
     for level in range(len(tree.start) - 1):
         block, lane = tree.start[level] + inner // WIDTH, inner % WIDTH
-        if x != tree.low[block, v, lane] and x != tree.high[block, v, lane]:
+        middle = tree.middle[block, v]
+        low, high = tree.low[block, v, lane], tree.high[block, v, lane]
+        relative = (x - middle) * tree.scale
+        near = (abs(low) + abs(high)) * 2.0**-18  # boxes grew when they were rounded
+        if low + near < relative < high - near:
             return
         low, high = np.inf, -np.inf
         if level == 0:
             for i in range(WIDTH):
-                y = tree.value[leaf, v, i]
-                low = y if y < low else low
-                high = y if y > high else high
+                if tree.record[leaf, i] >= 0:
+                    y = tree.row[leaf * WIDTH + i, v]
+                    low = y if y < low else low
+                    high = y if y > high else high
+            low, high = (low - middle) * tree.scale, (high - middle) * tree.scale
         else:
             below = tree.start[level - 1] + inner
             for i in range(WIDTH):
                 y, z = tree.low[below, v, i], tree.high[below, v, i]
                 low = y if y < low else low
                 high = z if z > high else high
+            away = (tree.middle[below, v] - middle) * tree.scale
+            off = (abs(away) + 2.0) * 2.0**-50
+            low, high = low + away - off, high + away + off
+        if low <= high:
+            low, high = down(low), up(high)
         tree.low[block, v, lane], tree.high[block, v, lane] = low, high
         inner //= WIDTH

@@ -18,8 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import WIDTH, Boxes, begin_walk, distances_to_leaf, inside
+from . import boxes
+from .boxes import SLACK, WIDTH, Boxes
 from .compiled import inner
+from .lanes import first_lane, greatest_lane, lanes_beyond, write_reaches
 
 _NEAR = 8.0  # a target is this many times nearer to its reference than to what it looks for
 _MOST = 2**26  # values kept, at 4 bytes
@@ -30,22 +32,24 @@ class Seen(NamedTuple):
 
     reference: np.ndarray  # (references, d)
     excess: np.ndarray  # (references, blocks, WIDTH) K(q) - |m - q|^2 of each box, infinite
-    # until seen
+    # until seen, in the tree's unit
 
 
 def unseen(tree: Boxes) -> Seen:
     """Choose the references of a tree: as many as there is room for, none for a small one."""
     blocks, d = tree.low.shape[:2]
     for level in range(1, len(tree.start) - 1):
-        centres = tree.centre[tree.start[level] : tree.start[level + 1]]
-        there = tree.held[tree.start[level] : tree.start[level + 1]] > 0
+        some = slice(tree.start[level], tree.start[level + 1])
+        there = tree.held[some] > 0
         if there.sum() * blocks * WIDTH <= _MOST:
+            centres = tree.centre[some].astype(np.float64) / tree.scale
+            centres += tree.middle[some, :, np.newaxis]
             reference = np.ascontiguousarray(centres.transpose(0, 2, 1)[there])
             return Seen(reference, np.full((len(reference), blocks, WIDTH), np.inf, np.float32))
     return Seen(np.empty((0, d)), np.empty((1, blocks, WIDTH), np.float32))
 
 
-@inner()
+@inner(forceinline=True)
 def bound_block(tree, block, target, away, excess, bounds, level, scratch):
     """Bounds on the squared distance from a target to any record in the boxes of a block.
 
@@ -55,30 +59,27 @@ def bound_block(tree, block, target, away, excess, bounds, level, scratch):
         Distance from the target to the reference; negative if there is none.
     excess : array of shape (blocks, WIDTH)
         What has been seen from the reference.
+    scratch : float32 array of shape (2, WIDTH)
     """
-    width = tree.low.shape[2]
+    width, d = scratch.shape[1], len(target)
+    square = write_reaches(
+        tree.low, tree.high, tree.centre, tree.away, scratch, tree.middle, block, target, tree.scale
+    )
+    # The squares of the centre's and the target's distances to the middle are at most square + m,
+    # where m is the greatest in the block.
+    slack = np.float32(1.0 + (d + 8) * SLACK)
+    off = np.float32((d + 8) * SLACK * (square + tree.far[block]) + 1e-36)
+    twice = np.float32(2.0 * max(away, 0.0) * tree.scale) * slack
     for i in range(width):
-        bounds[level, i] = 0.0
-        scratch[i] = 0.0
-    for v in range(len(target)):
-        x = target[v]
-        for i in range(width):
-            below, above = x - tree.low[block, v, i], tree.high[block, v, i] - x
-            reach = below if below > above else above
-            reach = reach if reach > 0.0 else 0.0
-            bounds[level, i] += reach * reach
-            difference = tree.centre[block, v, i] - x
-            scratch[i] += difference * difference
-    slack = 1.0 + (len(target) + 8) * 2.0**-49
-    for i in range(width):
-        ball = math.sqrt(scratch[i]) + tree.radius[block, i]
-        ball = ball * ball * slack
-        bounds[level, i] = ball if ball < bounds[level, i] else bounds[level, i]
-    if away >= 0.0:
-        for i in range(width):
-            seen = scratch[i] + 2.0 * tree.radius[block, i] * away
-            seen = excess[block, i] + seen * slack
-            bounds[level, i] = seen if seen < bounds[level, i] else bounds[level, i]
+        gap = scratch[1, i] + off
+        gap = math.sqrt(gap if gap > np.float32(0.0) else np.float32(0.0)) * slack
+        ball = gap + tree.radius[block, i]
+        ball *= ball
+        bound = scratch[0, i] if scratch[0, i] < ball else ball
+        if away >= 0.0:
+            seen = excess[block, i] + (gap * gap + tree.radius[block, i] * twice) * slack
+            bound = seen if seen < bound else bound
+        bounds[level, i] = bound * slack
 
 
 @inner()
@@ -86,32 +87,33 @@ def _note(tree, block, lane, reference, greatest, excess):
     """Note the largest squared distance to the reference that a box can have."""
     gap = 0.0
     for v in range(len(reference)):
-        difference = tree.centre[block, v, lane] - reference[v]
+        relative = (reference[v] - tree.middle[block, v]) * tree.scale
+        difference = tree.centre[block, v, lane] - relative
         gap += difference * difference
-    # 2**-22 covers the rounding to single precision, and that of the sums many times over;
-    # what single precision cannot hold is not noted.
-    if 1e-30 < greatest + gap < 1e37:
-        excess[block, lane] = greatest - gap + (greatest + gap) * 2.0**-22
+    greatest *= tree.scale * tree.scale
+    # 2**-22 covers the rounding to single precision, and that of the sums many times over.
+    excess[block, lane] = greatest - gap + (greatest + gap) * 2.0**-22 + 1e-36
 
 
 @inner()
-def note_leaf(tree, leaf, reference, excess, scratch):
-    distances_to_leaf(tree, leaf, reference, scratch)
+def note_leaf(tree, leaf, reference, excess):
     greatest = 0.0
     for i in range(WIDTH):
-        greatest = scratch[i] if scratch[i] > greatest else greatest
+        if tree.record[leaf, i] >= 0:
+            distance = boxes.distance_of(tree, leaf * WIDTH + i, reference)
+            greatest = max(greatest, distance)
     _note(tree, leaf // WIDTH, leaf % WIDTH, reference, greatest, excess)
 
 
 @inner()
 def _note_block(tree, block, above, lane, reference, excess, scratch):
     """Note for a block's own box the largest of its boxes' bounds."""
-    bounds = np.empty((1, WIDTH))
+    bounds = np.empty((1, WIDTH), dtype=np.float32)
     bound_block(tree, block, reference, 0.0, excess, bounds, 0, scratch)
     greatest = 0.0
     for i in range(WIDTH):
         if tree.held[block, i] > 0:
-            greatest = max(greatest, bounds[0, i])
+            greatest = max(greatest, bounds[0, i] / tree.square)
     _note(tree, above, lane, reference, greatest, excess)
 
 
@@ -131,6 +133,21 @@ def nearest_reference(seen, target):
     return nearest, math.sqrt(least) * (1.0 + (len(target) + 8) * 2.0**-49)
 
 
+@inner(forceinline=True)
+def below(tree, distance):
+    """What is not above the bound of any record as far as a squared distance."""
+    return np.float32(distance * tree.square * (1.0 - SLACK) - 1e-36)
+
+
+@inner(forceinline=True)
+def candidates(tree, leaf, target, limit):
+    """The lanes of a leaf whose squared distance to a target may reach a limit, as bits."""
+    return lanes_beyond(
+        tree.single, tree.length, tree.origin, tree.reach, limit * tree.square, leaf, target,
+        tree.scale,
+    )  # fmt: skip
+
+
 @inner()
 def farthest(tree, seen, target, record, distance):
     """Find the record farthest from a point, the lowest of several.
@@ -141,26 +158,22 @@ def farthest(tree, seen, target, record, distance):
         What the search is to beat: a record and its squared distance, else NONE and -1.
     """
     levels = len(tree.start) - 1
-    walk = begin_walk(tree)
-    bounds, at, here = walk.bounds, walk.at, walk.here
+    walk = boxes.begin_walk(tree)
+    bounds, at = walk.bounds, walk.at
+    scratch = np.empty((2, WIDTH), dtype=np.float32)
     news = np.zeros(levels, dtype=np.bool_)
     q, away = nearest_reference(seen, target)
     reference = seen.reference[q] if away >= 0.0 else target
     excess = seen.excess[q]
     level = levels - 1
     at[level] = tree.start[level]
-    bound_block(tree, at[level], target, away, excess, bounds, level, here)
-    reach = 0.0
-    for i in range(WIDTH):
-        reach = max(reach, bounds[level, i])
-    if (_NEAR * away) ** 2 > reach:
+    bound_block(tree, at[level], target, away, excess, bounds, level, scratch)
+    least = below(tree, distance)
+    if (_NEAR * away) ** 2 * tree.square > greatest_lane(bounds, level)[1]:
         away = -1.0  # too far from the reference for its view to tell anything
     while True:
-        lane, bound = 0, bounds[level, 0]
-        for i in range(1, WIDTH):
-            if bounds[level, i] > bound:
-                lane, bound = i, bounds[level, i]
-        if bound < distance or bound < 0.0:
+        lane, bound = greatest_lane(bounds, level)
+        if bound < least or bound < 0.0:
             level += 1
             if level == levels:
                 return record, distance
@@ -168,25 +181,32 @@ def farthest(tree, seen, target, record, distance):
                 news[level - 1], news[level] = False, True
                 block = at[level - 1]
                 lane = (block - tree.start[level - 1]) % WIDTH
-                _note_block(tree, block, at[level], lane, reference, excess, here)
+                _note_block(tree, block, at[level], lane, reference, excess, scratch)
             continue
         bounds[level, lane] = -1.0
         if tree.held[at[level], lane] == 0:
             continue
-        if bound == distance and tree.lowest[at[level], lane] > record:
+        if (
+            tree.lowest[at[level], lane] > record
+            and tree.equal[at[level], lane]
+            and boxes.distance_of_equals(tree, walk, level, lane, target) <= distance
+        ):
             continue
-        below = inside(tree, walk, level, lane)
+        inside = boxes.inside(tree, walk, level, lane)
         if level > 0:
             level -= 1
-            at[level] = below
-            bound_block(tree, at[level], target, away, excess, bounds, level, here)
+            at[level] = inside
+            bound_block(tree, at[level], target, away, excess, bounds, level, scratch)
             continue
-        distances_to_leaf(tree, below, target, here)
-        for i in range(WIDTH):
-            if here[i] >= distance:
-                candidate = tree.record[below, i]
-                if here[i] > distance or candidate < record:
-                    record, distance = candidate, here[i]
+        lanes = candidates(tree, inside, target, distance)
+        while lanes:
+            i = first_lane(lanes)
+            lanes &= lanes - 1
+            candidate = tree.record[inside, i]
+            far = boxes.distance_of(tree, inside * WIDTH + i, target)
+            if far > distance or (far == distance and candidate < record):
+                record, distance = candidate, far
+                least = below(tree, distance)
         if away >= 0.0 and excess[at[0], lane] == np.inf:
-            note_leaf(tree, below, reference, excess, here)
+            note_leaf(tree, inside, reference, excess)
             news[0] = True

@@ -45,7 +45,8 @@ def build(points: np.ndarray, records: np.ndarray | None = None) -> Tree:
     right = np.zeros(2 * leaves - 1, dtype=np.int64)
     box = np.empty((len(right), 2, points.shape[1]))
     _grow(points, order, right, box)
-    block, record, place = fill_leaves(points, order)
+    rows, record, place = sort_leaves(points, order)
+    block = np.ascontiguousarray(rows.reshape(leaves, WIDTH, -1).transpose(0, 2, 1))
     node = np.flatnonzero(right == 0)
     inner = np.flatnonzero(right)
     leaf = np.full(len(right), -1)
@@ -59,8 +60,8 @@ def build(points: np.ndarray, records: np.ndarray | None = None) -> Tree:
     return Tree(right, parent, leaf, node, box, lowest, block, record, place)
 
 
-def fill_leaves(points: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Blocks of values, records and places of leaves that hold records in some order."""
+def sort_leaves(points: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, records and places of leaves that hold records in some order, a row each."""
     n, d = len(order), points.shape[1]
     leaves = -(-n // WIDTH)
     record = np.full(leaves * WIDTH, len(points))  # above all, to be sorted last
@@ -71,8 +72,7 @@ def fill_leaves(points: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.n
     place[record.reshape(-1)[:n]] = np.arange(n)
     rows = np.full((leaves * WIDTH, d), np.nan)
     rows[:n] = points[record.reshape(-1)[:n]]
-    block = np.ascontiguousarray(rows.reshape(leaves, WIDTH, d).transpose(0, 2, 1))
-    return block, record, place
+    return rows, record, place
 
 
 @entry()

@@ -124,7 +124,7 @@ def _run(
     labels = np.full(n, -1, dtype=np.int64)
     state = np.array([n, 0, 0, NONE, 0])
     total, listed = sum_rows(points), outer.empty(d)
-    tree, seen, half = _trees(points, np.arange(n), answers)
+    tree, seen, half = _trees(points, np.arange(n))
     reason = _PAUSED
     while reason != _DONE:
         left, last = int(state[_LEFT]), reason
@@ -144,7 +144,7 @@ def _run(
             answers.find(int(state[_NEXT]), int(state[_USED]), tree, points, listed)
             state[_USED] = 0
         elif reason == _HALVED:
-            tree, seen, half = _trees(points, np.flatnonzero(tree.place >= 0), answers)
+            tree, seen, half = _trees(points, np.flatnonzero(tree.place >= 0))
         if progress is not None:
             progress(1 - state[_LEFT] / n)
         if not state[_LEFT]:
@@ -152,12 +152,10 @@ def _run(
     return labels
 
 
-def _trees(
-    points: np.ndarray, records: np.ndarray, answers: ahead.Ahead | None
-) -> tuple[boxes.Boxes, far.Seen, int]:
+def _trees(points: np.ndarray, records: np.ndarray) -> tuple[boxes.Boxes, far.Seen, int]:
     """The tree of some records, what searches have seen in it, and when it is built anew."""
     n = len(records)
-    tree = boxes.build(points, records, answers is not None and answers.possible(n))
+    tree = boxes.build(points, records)
     return tree, far.unseen(tree), n // 2 if n > 2 * WIDTH else 0
 
 
@@ -175,7 +173,7 @@ def _mdav(
         if left <= half:
             return _HALVED
         _divide(total, left, centroid)
-        r = outer.outermost(tree, seen, points, total, left, centroid, listed)
+        r = outer.outermost(tree, seen, total, left, centroid, listed)
         if r == NONE:
             return _LIST
         if looking and rows.far_row[r] < 0 and outer.in_use(listed):
@@ -187,7 +185,7 @@ def _mdav(
         if left >= 3 * k:
             s = _first_there(tree, rows.far, rows.far_row[r])
             if s == NONE:
-                s = outer.search(tree, seen, points, points[r], listed)
+                s = outer.search(tree, seen, points[r], listed)
             _take_foreseen(tree, points, total, labels, state, s, group, rows)
     return _PAUSED
 
@@ -204,7 +202,7 @@ def _vmdav(
             return _DONE
         if left <= half:
             return _HALVED
-        e = outer.outermost(tree, seen, points, total, left, centroid, listed)
+        e = outer.outermost(tree, seen, total, left, centroid, listed)
         if e == NONE:
             return _LIST
         _take_nearest(tree, points, total, labels, state, e, group[:k])
@@ -235,7 +233,7 @@ def _centroid(
         if left <= half:
             return _HALVED
         _divide(total, left, centroid)
-        r = outer.outermost(tree, seen, points, total, left, centroid, listed)
+        r = outer.outermost(tree, seen, total, left, centroid, listed)
         if r == NONE:
             return _LIST
         if gathered:
@@ -252,13 +250,13 @@ def _divide(total, left, centroid):
         centroid[v] = total[0, v] / left
 
 
-@inner()
+@inner(forceinline=True)
 def _take_out(tree, points, total, record):
     boxes.take_out(tree, record)
     add(total, points, record, -1.0)
 
 
-@inner()
+@inner(forceinline=True)
 def _put_label(labels, state, group):
     """Number a group that was taken."""
     for record in group:
@@ -267,7 +265,7 @@ def _put_label(labels, state, group):
     state[_GROUPS] += 1
 
 
-@inner()
+@inner(forceinline=True)
 def _first_there(tree, lists, row):
     """The first record of a list that has not left; NONE if all have, or there is no list."""
     if row >= 0:

@@ -14,8 +14,9 @@ import numpy as np
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from . import boxes, kdtree
-from .boxes import NONE, WIDTH, begin_walk, descend, distances_to_leaf, enter_top, nearest_box
+from .boxes import NONE, WIDTH, begin_walk, descend, enter_top, nearest_box
 from .compiled import entry, inner
+from .lanes import first_lane
 from .outer import squared_distance
 from .threads import on_all_cores
 
@@ -73,40 +74,30 @@ def _nearest(tree, target, distance, walk):
         A squared distance that some record has.
     """
     found, count = NONE, 0
-    here = walk.here
     level = enter_top(tree, walk, target)
     while True:
-        level, lane, bound = nearest_box(walk, level, distance)
+        level, lane = nearest_box(tree, walk, level, distance)
         if level == len(walk.at):
             return distance, found, count
         block = walk.at[level]
-        if _all_equal(tree, block, lane):
-            if bound < distance:
-                distance, found, count = bound, NONE, 0
-            found = min(found, tree.lowest[block, lane])
-            count += tree.held[block, lane]
+        if tree.equal[block, lane]:
+            here = boxes.distance_of_equals(tree, walk, level, lane, target)
+            if here < distance:
+                distance, found, count = here, NONE, 0
+            if here == distance:
+                found = min(found, tree.lowest[block, lane])
+                count += tree.held[block, lane]
             continue
         level, leaf = descend(tree, walk, level, lane, target)
         if leaf < 0:
             continue
-        distances_to_leaf(tree, leaf, target, here)
-        within = 0  # counting is vectorised, leaving at the first is not
-        for i in range(len(here)):
-            within += here[i] <= distance
-        if within == 0:
-            continue
-        for i in range(WIDTH):
-            if here[i] < distance:
-                distance, found, count = here[i], tree.record[leaf, i], 1
-            elif here[i] == distance:
+        lanes = boxes.candidates(tree, leaf, target, distance)
+        while lanes:
+            i = first_lane(lanes)
+            lanes &= lanes - 1
+            here = boxes.distance_of(tree, leaf * WIDTH + i, target)
+            if here < distance:
+                distance, found, count = here, tree.record[leaf, i], 1
+            elif here == distance:
                 found = min(found, tree.record[leaf, i])
                 count += 1
-
-
-@inner()
-def _all_equal(tree, block, lane):
-    """Whether all records in a box are equal, so that the bound to it is their distance."""
-    for v in range(tree.low.shape[1]):
-        if tree.low[block, v, lane] != tree.high[block, v, lane]:
-            return False
-    return True

@@ -28,6 +28,7 @@ class Outer(NamedTuple):
 
     reference: np.ndarray  # (d,)
     record: np.ndarray  # (_LENGTH,) farthest from the reference first
+    row: np.ndarray  # (_LENGTH, d) their values: near each other in memory
     key: np.ndarray  # (_LENGTH,) squared distances to the reference
     state: np.ndarray  # (3,) start and stop of what is in use; searches to do without the list
     limit: np.ndarray  # (2,) no record off the list has a key above the first; greatest key
@@ -38,6 +39,7 @@ def empty(d: int) -> Outer:
     return Outer(
         np.empty(d),
         np.empty(_LENGTH, dtype=np.int64),
+        np.empty((_LENGTH, d)),
         np.empty(_LENGTH),
         np.zeros(3, dtype=np.int64),
         np.array([np.inf, 0.0]),
@@ -56,11 +58,9 @@ def squared_distance(points, record, target):
 
 @entry()
 def _keys(tree, target, keys):
-    distances = np.empty(WIDTH)
-    for leaf in range(len(tree.record)):
-        boxes.distances_to_leaf(tree, leaf, target, distances)
-        for i in range(WIDTH):
-            keys[leaf * WIDTH + i] = distances[i] if tree.record[leaf, i] >= 0 else -1.0
+    for place in range(len(keys)):
+        there = tree.record[place // WIDTH, place % WIDTH] >= 0
+        keys[place] = boxes.distance_of(tree, place, target) if there else -1.0
 
 
 def draw_up(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
@@ -76,6 +76,7 @@ def draw_up(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:
     listed = listed[np.argsort(-keys[listed])]
     outer.key[: len(listed)] = keys[listed]
     outer.record[: len(listed)] = tree.record.reshape(-1)[listed]
+    outer.row[: len(listed)] = tree.row[listed]
     outer.reference[:] = target
     outer.state[_START], outer.state[_STOP] = 0, np.count_nonzero(keys[listed] >= 0.0)
     outer.limit[_REACH] = outer.key[0]
@@ -94,7 +95,7 @@ def in_use(outer):
 
 
 @inner()
-def _read(tree, points, target, outer):
+def _read(tree, target, outer):
     """The farthest record on the list, its distance, and whether no other can be as far."""
     slack = 1.0 + (len(target) + 8) * 2.0**-49
     drift = 0.0
@@ -117,7 +118,7 @@ def _read(tree, points, target, outer):
         read += 1
         if read > _READ and drift > 0.0:
             return record, distance, False
-        far = squared_distance(points, here, target)
+        far = squared_distance(outer.row, i, target)
         if far > distance or (far == distance and here < record):
             record, distance = here, far
             nearer = max(math.sqrt(distance) / slack - drift, 0.0)
@@ -126,28 +127,28 @@ def _read(tree, points, target, outer):
 
 
 @inner()
-def _guess(tree, points, target, outer):
+def _guess(tree, target, outer):
     """The farthest of the first records on the list: something for a search to beat."""
     record, distance = NONE, -1.0
     start = outer.state[_START]
     for i in range(start, min(start + GUESSES, outer.state[_STOP])):
         here = outer.record[i]
         if tree.place[here] >= 0:
-            far = squared_distance(points, here, target)
+            far = squared_distance(outer.row, i, target)
             if far > distance or (far == distance and here < record):
                 record, distance = here, far
     return record, distance
 
 
 @inner()
-def search(tree, seen, points, target, outer):
+def search(tree, seen, target, outer):
     """The record farthest from a target, the lowest of several, by the tree."""
-    record, distance = _guess(tree, points, target, outer)
+    record, distance = _guess(tree, target, outer)
     return far.farthest(tree, seen, target, record, distance)[0]
 
 
 @inner()
-def outermost(tree, seen, points, total, left, target, outer):
+def outermost(tree, seen, total, left, target, outer):
     """The record farthest from a target near the middle; see `farthest`."""
     away = 0.0
     for v in range(len(target)):
@@ -155,13 +156,13 @@ def outermost(tree, seen, points, total, left, target, outer):
         away += difference * difference
     outer.state[_PAUSE] -= 1
     if 16.0 * away > outer.limit[_REACH] or outer.state[_PAUSE] > 0:
-        return search(tree, seen, points, target, outer)
-    record, _, sure = _read(tree, points, target, outer)
+        return search(tree, seen, target, outer)
+    record, _, sure = _read(tree, target, outer)
     return record if sure else NONE
 
 
 @entry()
-def farthest(tree, seen, points, total, left, target, outer):
+def farthest(tree, seen, total, left, target, outer):
     """The record farthest from a target, the lowest of several.
 
     Parameters
@@ -174,7 +175,7 @@ def farthest(tree, seen, points, total, left, target, outer):
     int
         NONE if the list has to be drawn up to know it.
     """
-    return outermost(tree, seen, points, total, left, target, outer)
+    return outermost(tree, seen, total, left, target, outer)
 
 
 def pause(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:

@@ -62,7 +62,6 @@ class PointSet:
             record = outer.farthest(
                 self._tree,
                 self._seen,
-                self._points,
                 self._total,
                 self._left,
                 target,

@@ -6,9 +6,10 @@
 import numpy as np
 
 from . import boxes
-from .boxes import WIDTH, begin_walk, descend, distances_to_leaf, enter_top
+from .boxes import WIDTH, begin_walk, descend, enter_top
 from .compiled import entry, inner
 from .disjoint_sets import number_sets, unite
+from .lanes import first_lane
 from .outer import squared_distance
 from .threads import on_all_cores
 
@@ -117,16 +118,19 @@ def _cheap_with(tree, points, y, most, record, walk, keys, place):
             continue
         lane[level] += 1
         # Boxes that are not there hold -inf.
-        if not walk.bounds[level, i] < (y[record] + most[walk.at[level], i]) * slack:
+        limit = (y[record] + most[walk.at[level], i]) * slack
+        if not (limit > 0.0 and walk.bounds[level, i] <= boxes.above(tree, limit)):
             continue
         level, leaf = descend(tree, walk, level, i, points[record])
         if leaf < 0:
             lane[level] = 0
             continue
-        distances_to_leaf(tree, leaf, points[record], walk.here)
-        for j in range(WIDTH):
-            other = tree.record[leaf, j]
-            if other > record and walk.here[j] < (y[record] + y[other]) * slack:
+        lanes = boxes.candidates(tree, leaf, points[record], limit)
+        while lanes:
+            other = tree.record[leaf, first_lane(lanes)]
+            lanes &= lanes - 1
+            square = squared_distance(points, other, points[record])
+            if other > record and square < (y[record] + y[other]) * slack:
                 if len(keys) > 0:
                     keys[place + count] = record * len(points) + other
                 count += 1

@@ -14,6 +14,7 @@ from helpers.methods import centroid, mdav, run
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.kernels.cpu import boxes, far
+from microagg_gpu.kernels.cpu.compiled import entry
 
 
 @njit
@@ -115,13 +116,56 @@ def test_boxes_hold_their_records(kind, n, d, seed):
             block, lane = first + box // boxes.WIDTH, box % boxes.WIDTH
             members = points[left[at == box]]
             assert tree.held[block, lane] == len(members)
-            assert np.array_equal(tree.low[block, :, lane], members.min(axis=0))
-            assert np.array_equal(tree.high[block, :, lane], members.max(axis=0))
+            members = (members - tree.middle[block]) * tree.scale
+            low, high = tree.low[block, :, lane], tree.high[block, :, lane]
+            assert np.all(low <= members.min(axis=0))
+            assert np.all(high >= members.max(axis=0))
+            near = 1e-5 * np.abs(members).max() + 1e-5  # rounded to single precision
+            assert np.all(low >= members.min(axis=0) - near)
+            assert np.all(high <= members.max(axis=0) + near)
             gaps = np.linalg.norm(members - tree.centre[block, :, lane], axis=1)
             assert gaps.max() <= tree.radius[block, lane] * (1 + 1e-12)
             assert tree.lowest[block, lane] <= left[at == box].min()
         inside *= boxes.WIDTH
         assert level < boxes.LEVELS
+
+
+@entry()
+def candidates_of(tree, target, limit, near, distant):
+    for leaf in range(len(tree.record)):
+        near[leaf] = boxes.candidates(tree, leaf, target, limit)
+        distant[leaf] = far.candidates(tree, leaf, target, limit)
+
+
+@given(
+    st.sampled_from(KINDS),
+    st.integers(1, 300),
+    st.integers(1, 60),
+    st.integers(0, 99),
+    st.sampled_from([1.0, 2.0**-300, 2.0**200, 1e-3]),
+    st.sampled_from([0.0, 1e6, -4e15]),
+)
+def test_single_precision_misses_no_record(kind, n, d, seed, unit, middle):
+    """What is as near, or as far, as a limit is among the candidates"""
+    points = make_table(kind, n, d, seed) * unit + middle * unit
+    rng = np.random.default_rng(seed)
+    tree = boxes.build(points, np.arange(n))
+    for taken in rng.permutation(n)[: n // 3]:
+        take_out(tree, taken)
+    there = tree.record >= 0
+    near, distant = np.empty((2, len(tree.record)), dtype=np.int64)
+    for outside in (0.0, 1.0, 1e3, 1e25):  # the farthest are looked for from inside only
+        target = points[rng.integers(n)] + unit * outside * rng.normal(size=d)
+        distances = np.zeros(n)
+        for v in range(d):
+            distances += (points[:, v] - target[v]) ** 2
+        for limit in (distances.min(), np.median(distances), distances.max()):
+            candidates_of(tree, target, limit, near, distant)
+            for bits, exact in ((near, distances <= limit), (distant, distances >= limit)):
+                lanes = (bits[:, np.newaxis] >> np.arange(boxes.WIDTH)) & 1 == 1
+                assert not np.any(lanes & ~there)
+                if bits is near or not outside:
+                    assert np.all(lanes[there] >= exact[tree.record[there]])
 
 
 def test_what_was_seen_earlier_does_not_mislead():
