@@ -106,7 +106,8 @@ def _enclose(tree, n):
             block, lane = tree.start[level] + first // inside // WIDTH, first // inside % WIDTH
             middle = tree.middle[block]
             if lane == 0:
-                middle[:] = tree.row[first]
+                for v in range(d):
+                    middle[v] = tree.row[first, v]
             _span(tree.row, first, last, low, high)
             lowest = tree.record[first // WIDTH, 0]
             for leaf in range(first // WIDTH, (last + WIDTH - 1) // WIDTH):
@@ -137,10 +138,11 @@ def _enclose(tree, n):
 @inner()
 def _span(rows, first, last, low, high):
     """The least and greatest values of some rows."""
-    low[:], high[:] = rows[first], rows[first]
-    for i in range(first + 1, last):
+    for i in range(first, last):
         for v in range(len(low)):
             x = rows[i, v]
+            if i == first:
+                low[v] = high[v] = x
             low[v] = x if x < low[v] else low[v]
             high[v] = x if x > high[v] else high[v]
 
