@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import boxes
-from .boxes import NONE, WIDTH, Boxes, distance_of
+from .boxes import NONE, WIDTH, Boxes, begin_walk, distance_of, relate
 from .compiled import entry, inner
 from .far import below, bound_block, candidates
 from .lanes import first_lane
@@ -151,7 +151,7 @@ def _few_farthest(start, stop, tree, points, records, guesses, found):
     """
     last = found.shape[1] - 1
     bounds = np.empty((_CHUNK, WIDTH), dtype=np.float32)
-    scratch = np.empty((2, WIDTH), dtype=np.float32)
+    scratch, walk = np.empty((2, WIDTH), dtype=np.float32), begin_walk(tree)
     for first in range(start, stop, _CHUNK):
         many = min(_CHUNK, stop - first)
         distances = np.full((many, last + 1), -1.0)
@@ -162,28 +162,29 @@ def _few_farthest(start, stop, tree, points, records, guesses, found):
         for above in range(tree.start[1], tree.start[2]):
             for j in range(many):
                 target = points[records[first + j]]
-                bound_block(tree, above, target, -1.0, tree.radius, bounds, j, scratch)
+                bound_block(tree, walk, above, target, -1.0, tree.radius, bounds, j, scratch)
             for lane in range(WIDTH):
                 if tree.held[above, lane] == 0:
                     continue
-                leaves = ((above - tree.start[1]) * WIDTH + lane) * WIDTH
-                for leaf in range(leaves, min(leaves + WIDTH, len(tree.record))):
-                    for j in range(many):
-                        if bounds[j, lane] >= below(tree, distances[j, last]):
-                            target = points[records[first + j]]
-                            _look_at(tree, leaf, target, found[first + j], distances[j])
+                block = (above - tree.start[1]) * WIDTH + lane
+                for j in range(many):
+                    if bounds[j, lane] >= below(tree, distances[j, last]):
+                        target = points[records[first + j]]
+                        _look_into(tree, walk, block, target, found[first + j], distances[j])
 
 
 @inner()
-def _look_at(tree, leaf, target, found, distances):
-    """Put those records of a leaf that are among the farthest into their places."""
-    lanes = candidates(tree, leaf, target, distances[-1])
-    while lanes:
-        lane = first_lane(lanes)
-        lanes &= lanes - 1
-        far = distance_of(tree, leaf * WIDTH + lane, target)
-        if far >= distances[-1]:
-            _insert(found, distances, tree.record[leaf, lane], far)
+def _look_into(tree, walk, block, target, found, distances):
+    """Put those records of a block of leaves that are among the farthest into their places."""
+    relate(tree, block, target, walk)
+    for leaf in range(block * WIDTH, min((block + 1) * WIDTH, len(tree.record))):
+        lanes = candidates(tree, leaf, walk, distances[-1])
+        while lanes:
+            lane = first_lane(lanes)
+            lanes &= lanes - 1
+            far = distance_of(tree, leaf * WIDTH + lane, target)
+            if far >= distances[-1]:
+                _insert(found, distances, tree.record[leaf, lane], far)
 
 
 @entry()

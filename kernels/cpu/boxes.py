@@ -5,8 +5,8 @@ level to a single block on top; a block of boxes has one row per variable, so th
 distances to 32 records or bounds to 32 boxes are computed together. There are no pointers:
 lane i of block b stands for block 32 b + i one level below.
 
-A record is taken out by writing NaN over its length, which wins no comparison; the boxes around it
-shrink, and an empty one turns inside out.
+A record is taken out by writing NaN over its distance, which wins no comparison; the boxes around
+it shrink, and an empty one turns inside out.
 
 The tree is in single precision, which is half as much to read and twice as many lanes (lanes.py).
 It only says which records may be the ones looked for: their distances are then computed from the
@@ -16,8 +16,8 @@ unit (a power of two) in which none is above 1. With u = 2**-24,
 - what bounds a box is moved outwards by 4 u of itself, which covers its rounding and that of the
   target, but for u times the gap between them; a sum of d squares is off by less than (d + 4) u
   of itself;
-- the square of a record's distance x to its leaf's origin and of the target's distance t are off
-  by less than 2 u, and each of d products by 3 u; a sum of these by less than
+- the squares of a record's distance x to that point and of the target's distance t are off by
+  less than 2 u of themselves, and each of d products by 3 u; a sum of these by less than
   2 (d + 4) u (x**2 + t**2).
 
 `SLACK` and lanes.py allow for more. Squares too small for single precision are 0, which passes.
@@ -47,16 +47,16 @@ class Boxes(NamedTuple):
     start: np.ndarray  # (levels + 1,) first block of each level
     scale: float  # the unit of all that is in single precision is 1 / scale
     square: float  # of the scale
-    origin: np.ndarray  # (leaves, d) a point in each leaf
-    reach: np.ndarray  # (leaves,) what no record in it was farther away from that, in the unit
-    single: np.ndarray  # (leaves, d, WIDTH) values less the origin
-    length: np.ndarray  # (leaves, WIDTH) squared distance to the origin, NaN in empty places
-    middle: np.ndarray  # (blocks, d) a point in each block, which its boxes are relative to
-    far: np.ndarray  # (blocks,) the greatest of the squared distances of their centres to it
+    middle: np.ndarray  # (blocks, d) a point in each block, to which its boxes, and on level 0
+    # the records in them, are relative
+    single: np.ndarray  # (leaves, d, WIDTH) values
+    half: np.ndarray  # (leaves, WIDTH) half of their squared distance to it, NaN in empty places
+    reach: np.ndarray  # (leaves,) what no record in it was farther away
+    far: np.ndarray  # (blocks,) the greatest of the squared distances of centres
     low: np.ndarray  # (blocks, d, WIDTH) not above the least values in each box
     high: np.ndarray  # (blocks, d, WIDTH) not below the greatest
     centre: np.ndarray  # (blocks, d, WIDTH) centre and
-    away: np.ndarray  # (blocks, WIDTH) the centre's squared distance to the middle
+    away: np.ndarray  # (blocks, WIDTH) half of the centre's squared distance to the middle
     radius: np.ndarray  # (blocks, WIDTH) radius of a ball around what was in the box first
     held: np.ndarray  # (blocks, WIDTH) records in each box
     lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
@@ -122,7 +122,7 @@ def _enclose(tree, n):
                 away += centre[v] * centre[v]
             tree.held[block, lane] = last - first
             tree.lowest[block, lane], tree.equal[block, lane] = lowest, equal
-            tree.away[block, lane] = away
+            tree.away[block, lane] = 0.5 * away
             tree.far[block] = max(tree.far[block], away)
             radius = 0.0
             for i in range(first, last):
@@ -153,17 +153,14 @@ def _fill(tree, n):
     d = tree.row.shape[1]
     for leaf in range(len(tree.record)):
         first, last = leaf * WIDTH, min((leaf + 1) * WIDTH, n)
-        origin, reach = tree.origin[leaf], 0.0
-        for i in range(first, last):
-            for v in range(d):
-                origin[v] += tree.row[i, v] / (last - first)
+        middle, reach = tree.middle[leaf // WIDTH], 0.0
         for i in range(first, last):
             distance = 0.0
             for v in range(d):
-                x = (tree.row[i, v] - origin[v]) * tree.scale
+                x = (tree.row[i, v] - middle[v]) * tree.scale
                 tree.single[leaf, v, i - first] = x
                 distance += x * x
-            tree.length[leaf, i - first] = distance
+            tree.half[leaf, i - first] = 0.5 * distance
             reach = max(reach, distance)
         tree.reach[leaf] = math.sqrt(reach) * (1.0 + d * SLACK)
 
@@ -197,8 +194,7 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
         start.append(start[-1] - (start[-2] - start[-1]) // WIDTH)
     shape = (start[-1], d, WIDTH)
     values = row[: len(order)]
-    low, high = float(values.min()), float(values.max())
-    widest = max(high / 2 - low / 2, max(-low, high) * 2.0**-50)  # a mean is rounded
+    widest = float(values.max() / 2 - values.min() / 2)
     exponent = min(max(math.frexp(widest)[1] + 2, -500), 500)  # its square must be a number
     tree = Boxes(
         row=row,
@@ -207,11 +203,10 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
         start=np.array(start),
         scale=2.0**-exponent,
         square=math.ldexp(1.0, -2 * exponent),
-        origin=np.zeros((leaves, d)),
-        reach=np.zeros(leaves),
-        single=np.zeros((leaves, d, WIDTH), np.float32),
-        length=np.full((leaves, WIDTH), np.nan, np.float32),
         middle=np.zeros((start[-1], d)),
+        single=np.zeros((leaves, d, WIDTH), np.float32),
+        half=np.full((leaves, WIDTH), np.nan, np.float32),
+        reach=np.zeros(leaves),
         far=np.zeros(start[-1]),
         low=np.full(shape, np.inf, np.float32),
         high=np.full(shape, -np.inf, np.float32),
@@ -237,34 +232,61 @@ def distance_of(tree, place, target):
     return total
 
 
-@inner(forceinline=True)
-def candidates(tree, leaf, target, limit):
-    """The lanes of a leaf whose squared distance to a target may be within a limit, as bits."""
-    return lanes_within(
-        tree.single, tree.length, tree.origin, tree.reach, limit * tree.square, leaf, target,
-        tree.scale,
-    )  # fmt: skip
-
-
 class Walk(NamedTuple):
     """The way from the top of a tree to a leaf."""
 
     bounds: np.ndarray  # (levels, WIDTH) to the boxes of the block on each level, in the unit
     at: np.ndarray  # (levels,) that block
+    relative: np.ndarray  # (d,) the target, relative to the middle of the block entered last
+    square: np.ndarray  # (1,) its squared distance to that
 
 
 @inner()
 def begin_walk(tree):
     """Room for a walk."""
     levels = len(tree.start) - 1
-    return Walk(np.empty((levels, WIDTH), dtype=np.float32), np.empty(levels, dtype=np.int64))
+    return Walk(
+        np.empty((levels, WIDTH), dtype=np.float32),
+        np.empty(levels, dtype=np.int64),
+        np.empty(tree.row.shape[1], dtype=np.float32),
+        np.empty(1),
+    )
+
+
+@inner(forceinline=True)
+def relate(tree, block, target, walk):
+    """Make a target relative to the middle of a block.
+
+    One that is farther out than 2**30 units is taken as if it were there, nearer to all records:
+    its square must be a number. Those of searches for the farthest are among the records.
+    """
+    square = 0.0
+    for v in range(len(target)):
+        x = (target[v] - tree.middle[block, v]) * tree.scale
+        x = x if x < 2.0**30 else 2.0**30
+        x = x if x > -(2.0**30) else -(2.0**30)
+        walk.relative[v] = x
+        square += x * x
+    walk.square[0] = square
 
 
 @inner(forceinline=True)
 def enter(tree, walk, level, block, target):
     """Step into a block of some level: bound the distances from a point to its boxes."""
     walk.at[level] = block
-    write_gaps(tree.low, tree.high, walk.bounds, level, tree.middle, block, target, tree.scale)
+    relate(tree, block, target, walk)
+    write_gaps(tree.low, tree.high, block, walk.relative, walk.bounds, level)
+
+
+@inner(forceinline=True)
+def candidates(tree, leaf, walk, limit):
+    """The lanes of a leaf whose squared distance to the target may be within a limit, as bits.
+
+    The leaf is in the block that was entered last.
+    """
+    return lanes_within(
+        tree.single, tree.half, tree.reach, leaf, walk.relative, walk.square[0], limit * tree.square
+    )
 
 
 @inner()
@@ -348,7 +370,7 @@ def nearest(tree, target, k, found, distances):
         level, leaf = descend(tree, walk, level, lane, target)
         if leaf < 0:
             continue
-        lanes = candidates(tree, leaf, target, distances[last])
+        lanes = candidates(tree, leaf, walk, distances[last])
         while lanes:
             lane = first_lane(lanes)
             lanes &= lanes - 1
@@ -378,7 +400,7 @@ def take_out(tree, record):
     leaf, lane = at // WIDTH, at % WIDTH
     tree.place[record] = -1
     tree.record[leaf, lane] = -1
-    tree.length[leaf, lane] = np.nan
+    tree.half[leaf, lane] = np.nan
     inner = leaf
     for level in range(len(tree.start) - 1):
         block, lane_up = tree.start[level] + inner // WIDTH, inner % WIDTH

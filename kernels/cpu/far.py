@@ -50,7 +50,7 @@ def unseen(tree: Boxes) -> Seen:
 
 
 @inner(forceinline=True)
-def bound_block(tree, block, target, away, excess, bounds, level, scratch):
+def bound_block(tree, walk, block, target, away, excess, bounds, level, scratch):
     """Bounds on the squared distance from a target to any record in the boxes of a block.
 
     Parameters
@@ -62,8 +62,10 @@ def bound_block(tree, block, target, away, excess, bounds, level, scratch):
     scratch : float32 array of shape (2, WIDTH)
     """
     width, d = scratch.shape[1], len(target)
-    square = write_reaches(
-        tree.low, tree.high, tree.centre, tree.away, scratch, tree.middle, block, target, tree.scale
+    boxes.relate(tree, block, target, walk)
+    square = walk.square[0]
+    write_reaches(
+        tree.low, tree.high, tree.centre, tree.away, block, walk.relative, square, scratch
     )
     # The squares of the centre's and the target's distances to the middle are at most square + m,
     # where m is the greatest in the block.
@@ -106,10 +108,10 @@ def note_leaf(tree, leaf, reference, excess):
 
 
 @inner()
-def _note_block(tree, block, above, lane, reference, excess, scratch):
+def _note_block(tree, walk, block, above, lane, reference, excess, scratch):
     """Note for a block's own box the largest of its boxes' bounds."""
     bounds = np.empty((1, WIDTH), dtype=np.float32)
-    bound_block(tree, block, reference, 0.0, excess, bounds, 0, scratch)
+    bound_block(tree, walk, block, reference, 0.0, excess, bounds, 0, scratch)
     greatest = 0.0
     for i in range(WIDTH):
         if tree.held[block, i] > 0:
@@ -140,12 +142,14 @@ def below(tree, distance):
 
 
 @inner(forceinline=True)
-def candidates(tree, leaf, target, limit):
-    """The lanes of a leaf whose squared distance to a target may reach a limit, as bits."""
+def candidates(tree, leaf, walk, limit):
+    """The lanes of a leaf whose squared distance to the target may reach a limit, as bits.
+
+    The leaf is in the block that was entered last.
+    """
     return lanes_beyond(
-        tree.single, tree.length, tree.origin, tree.reach, limit * tree.square, leaf, target,
-        tree.scale,
-    )  # fmt: skip
+        tree.single, tree.half, tree.reach, leaf, walk.relative, walk.square[0], limit * tree.square
+    )
 
 
 @inner()
@@ -167,7 +171,7 @@ def farthest(tree, seen, target, record, distance):
     excess = seen.excess[q]
     level = levels - 1
     at[level] = tree.start[level]
-    bound_block(tree, at[level], target, away, excess, bounds, level, scratch)
+    bound_block(tree, walk, at[level], target, away, excess, bounds, level, scratch)
     least = below(tree, distance)
     if (_NEAR * away) ** 2 * tree.square > greatest_lane(bounds, level)[1]:
         away = -1.0  # too far from the reference for its view to tell anything
@@ -181,7 +185,7 @@ def farthest(tree, seen, target, record, distance):
                 news[level - 1], news[level] = False, True
                 block = at[level - 1]
                 lane = (block - tree.start[level - 1]) % WIDTH
-                _note_block(tree, block, at[level], lane, reference, excess, scratch)
+                _note_block(tree, walk, block, at[level], lane, reference, excess, scratch)
             continue
         bounds[level, lane] = -1.0
         if tree.held[at[level], lane] == 0:
@@ -196,9 +200,9 @@ def farthest(tree, seen, target, record, distance):
         if level > 0:
             level -= 1
             at[level] = inside
-            bound_block(tree, at[level], target, away, excess, bounds, level, scratch)
+            bound_block(tree, walk, at[level], target, away, excess, bounds, level, scratch)
             continue
-        lanes = candidates(tree, inside, target, distance)
+        lanes = candidates(tree, inside, walk, distance)
         while lanes:
             i = first_lane(lanes)
             lanes &= lanes - 1

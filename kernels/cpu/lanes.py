@@ -3,9 +3,6 @@
 A loop over lanes inside one over variables reads and writes its sums in memory for each variable,
 and is begun anew for each; here sums stay in registers. What comes out are bounds and candidates
 (boxes.py): products may be fused, since margins cover that.
-
-The targets of all are points in double precision; a row of lanes is relative to an origin, in a
-unit of 1 / scale.
 """
 
 from collections.abc import Callable
@@ -18,9 +15,6 @@ from numba.extending import intrinsic
 WIDTH = 32
 _LANES = ir.VectorType(ir.FloatType(), WIDTH)
 _FUSED = ("contract",)
-# Targets farther out than this are taken as if they were here, nearer to all records: their squares
-# must be numbers. Those of searches for the farthest are among the records.
-_FAR = 2.0**30
 
 
 def _row(context: Any, builder: Any, kind: Any, array: Any, *index: Any) -> Any:
@@ -65,75 +59,52 @@ def _add_product(builder: Any, total: Any, a: Any, b: Any) -> None:
     builder.store(builder.fadd(builder.load(total), product, flags=_FUSED), total)
 
 
-def _relative(
-    context: Any,
-    builder: Any,
-    signature: Any,
-    arguments: Any,
-    origin: int,
-    step: Callable[..., Any],
+def _each_variable(
+    context: Any, builder: Any, kind: Any, target: Any, step: Callable[[Any, Any], None]
 ) -> Any:
-    """For each variable take a step with the target's value, relative to an origin.
-
-    The arguments end with the index of the origin, the target and the scale. Returns the square
-    of the target's distance to the origin.
-    """
-    row, target, scale = arguments[-3:]
-    kinds = signature.args
-    shape = context.make_array(kinds[-2])(context, builder, target).shape
+    """Take a step with each number of the target in all lanes; how many there are."""
+    shape = context.make_array(kind)(context, builder, target).shape
     d = builder.extract_value(shape, 0)
-    square = cgutils.alloca_once_value(builder, ir.DoubleType()(0.0))
     with cgutils.for_range(builder, d, intp=d.type) as loop:
-        v = loop.index
-        here = _number(context, builder, kinds[origin], arguments[origin], row, v)
-        x = builder.fsub(_number(context, builder, kinds[-2], target, v), here)
-        x = _larger(builder, builder.fmul(x, scale), ir.DoubleType()(-_FAR))
-        x = builder.fneg(_larger(builder, builder.fneg(x), ir.DoubleType()(-_FAR)))
-        builder.store(builder.fadd(builder.load(square), builder.fmul(x, x)), square)
-        step(v, row, x)
-    return builder.load(square)
+        step(loop.index, _all(builder, _number(context, builder, kind, target, loop.index)))
+    return d
 
 
 def _candidates(sign: str) -> Any:
     @intrinsic
-    def candidates(typing, single, length, origin, reach, limit, leaf, target, scale):
+    def candidates(typing, single, half, reach, leaf, target, square, limit):
         """Lanes of a leaf whose squared distance to a target may be within a limit, as bits.
 
-        |x|^2 - 2 x.t + |t|^2 is off by less than (d + 8) 2^-22 (|x|^2 + |t|^2).
+        Half of |x|^2 - 2 x.t + |t|^2 is compared with half the limit. It is off by less than
+        (d + 8) 2^-23 (|x|^2 + |t|^2).
         """
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             kinds = signature.args
+            values, halves, reaches, leaf, target, square, limit = arguments
             total = cgutils.alloca_once(builder, _LANES)
-            values, lengths, _, reaches, limit, leaf = arguments[:6]
-            builder.store(_read(context, builder, kinds[1], lengths, leaf), total)
+            builder.store(_read(context, builder, kinds[1], halves, leaf), total)
 
-            def step(v: Any, row: Any, x: Any) -> None:
-                twice = _all(builder, builder.fmul(x, ir.DoubleType()(-2.0)))
-                lane = _read(context, builder, kinds[0], values, row, v)
-                _add_product(builder, total, lane, twice)
+            def step(v: Any, at: Any) -> None:
+                lane = _read(context, builder, kinds[0], values, leaf, v)
+                product = builder.fmul(lane, at, flags=_FUSED)
+                builder.store(builder.fsub(builder.load(total), product, flags=_FUSED), total)
 
-            square = _relative(context, builder, signature, arguments, 2, step)
-            shape = context.make_array(kinds[6])(context, builder, arguments[6]).shape
-            d = builder.sitofp(builder.extract_value(shape, 0), ir.DoubleType())
-            many = builder.fadd(d, ir.DoubleType()(8.0))
-            reach = _number(context, builder, kinds[3], reaches, leaf)
+            d = _each_variable(context, builder, kinds[4], target, step)
+            number = ir.DoubleType()
+            many = builder.fadd(builder.sitofp(d, number), number(8.0))
+            reach = _number(context, builder, kinds[2], reaches, leaf)
             size = builder.fadd(builder.fmul(reach, reach), square)
-            margin = builder.fmul(builder.fmul(many, size), ir.DoubleType()(2.0**-22))
-            if sign == "<=":
-                limit = builder.fmul(limit, ir.DoubleType()(1.0 + 2.0**-22))
-                margin = builder.fadd(margin, ir.DoubleType()(1e-36))
-                limit = builder.fadd(limit, margin)
-            else:
-                limit = builder.fmul(limit, ir.DoubleType()(1.0 - 2.0**-22))
-                margin = builder.fadd(margin, ir.DoubleType()(1e-36))
-                limit = builder.fsub(limit, margin)
-            distances = builder.fadd(builder.load(total), _all(builder, square))
-            found = builder.fcmp_ordered(sign, distances, _all(builder, limit))
+            margin = builder.fmul(builder.fmul(many, size), number(2.0**-23))
+            margin = builder.fadd(margin, builder.fmul(limit, number(2.0**-22)))
+            margin = builder.fadd(margin, number(1e-36))
+            limit = builder.fmul(builder.fsub(limit, square), number(0.5))
+            change = builder.fadd if sign == "<=" else builder.fsub
+            limit = _all(builder, change(limit, margin))
+            found = builder.fcmp_ordered(sign, builder.load(total), limit)
             return builder.zext(builder.bitcast(found, ir.IntType(WIDTH)), ir.IntType(64))
 
-        kinds = single, length, origin, reach, limit, leaf, target, scale
-        return types.int64(*kinds), code
+        return types.int64(single, half, reach, leaf, target, square, limit), code
 
     return candidates
 
@@ -143,61 +114,56 @@ lanes_beyond = _candidates(">=")
 
 
 @intrinsic
-def write_gaps(typing, low, high, out, level, middle, block, target, scale):
+def write_gaps(typing, low, high, block, target, out, level):
     """Write the squared distances from a target to the boxes of a block."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = signature.args
-        total = cgutils.alloca_once_value(builder, ir.Constant(_LANES, [0.0] * WIDTH))
+        kinds, zero = signature.args, ir.Constant(_LANES, [0.0] * WIDTH)
+        low, high, block, target, out, level = arguments
+        total = cgutils.alloca_once_value(builder, zero)
 
-        def step(v: Any, row: Any, x: Any) -> None:
-            at = _all(builder, x)
-            least = _read(context, builder, kinds[0], arguments[0], row, v)
-            most = _read(context, builder, kinds[1], arguments[1], row, v)
-            gap = _larger(builder, builder.fsub(least, at), builder.fsub(at, most))
-            gap = _larger(builder, gap, ir.Constant(_LANES, [0.0] * WIDTH))
+        def step(v: Any, at: Any) -> None:
+            below = builder.fsub(_read(context, builder, kinds[0], low, block, v), at)
+            above = builder.fsub(at, _read(context, builder, kinds[1], high, block, v))
+            gap = _larger(builder, _larger(builder, below, above), zero)
             _add_product(builder, total, gap, gap)
 
-        _relative(context, builder, signature, arguments, 4, step)
-        _write(context, builder, builder.load(total), kinds[2], arguments[2], arguments[3])
+        _each_variable(context, builder, kinds[3], target, step)
+        _write(context, builder, builder.load(total), kinds[4], out, level)
         return context.get_dummy_value()
 
-    return types.void(low, high, out, level, middle, block, target, scale), code
+    return types.void(low, high, block, target, out, level), code
 
 
 @intrinsic
-def write_reaches(typing, low, high, centre, length, out, middle, block, target, scale):
-    """Write squared distances from a target to the far corners of boxes and to their centres.
-
-    Returns the square of the target's distance to the middle of the block.
-    """
+def write_reaches(typing, low, high, centre, half, block, target, square, out):
+    """Write squared distances from a target to the far corners of boxes and to their centres."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = signature.args
-        corner = cgutils.alloca_once_value(builder, ir.Constant(_LANES, [0.0] * WIDTH))
-        gap = cgutils.alloca_once(builder, _LANES)
-        builder.store(_read(context, builder, kinds[3], arguments[3], arguments[6]), gap)
+        kinds, zero = signature.args, ir.Constant(_LANES, [0.0] * WIDTH)
+        low, high, centre, halves, block, target, square, out = arguments
+        corner = cgutils.alloca_once_value(builder, zero)
+        half = cgutils.alloca_once(builder, _LANES)
+        builder.store(_read(context, builder, kinds[3], halves, block), half)
 
-        def step(v: Any, row: Any, x: Any) -> None:
-            at, twice = _all(builder, x), _all(builder, builder.fmul(x, ir.DoubleType()(-2.0)))
-            least = _read(context, builder, kinds[0], arguments[0], row, v)
-            most = _read(context, builder, kinds[1], arguments[1], row, v)
-            reach = _larger(builder, builder.fsub(at, least), builder.fsub(most, at))
-            reach = _larger(builder, reach, ir.Constant(_LANES, [0.0] * WIDTH))
+        def step(v: Any, at: Any) -> None:
+            below = builder.fsub(at, _read(context, builder, kinds[0], low, block, v))
+            above = builder.fsub(_read(context, builder, kinds[1], high, block, v), at)
+            reach = _larger(builder, _larger(builder, below, above), zero)
             _add_product(builder, corner, reach, reach)
-            _add_product(
-                builder, gap, _read(context, builder, kinds[2], arguments[2], row, v), twice
-            )
+            middle = _read(context, builder, kinds[2], centre, block, v)
+            product = builder.fmul(middle, at, flags=_FUSED)
+            builder.store(builder.fsub(builder.load(half), product, flags=_FUSED), half)
 
-        square = _relative(context, builder, signature, arguments, 5, step)
-        zero, one = (context.get_constant(types.intp, i) for i in range(2))
-        gaps = builder.fadd(builder.load(gap), _all(builder, square))
-        _write(context, builder, builder.load(corner), kinds[4], arguments[4], zero)
-        _write(context, builder, gaps, kinds[4], arguments[4], one)
-        return square
+        _each_variable(context, builder, kinds[5], target, step)
+        first, second = (context.get_constant(types.intp, i) for i in range(2))
+        gap = builder.load(half)
+        gap = builder.fadd(builder.fadd(gap, gap), _all(builder, square))
+        _write(context, builder, builder.load(corner), kinds[7], out, first)
+        _write(context, builder, gap, kinds[7], out, second)
+        return context.get_dummy_value()
 
-    kinds = low, high, centre, length, out, middle, block, target, scale
-    return types.float64(*kinds), code
+    return types.void(low, high, centre, half, block, target, square, out), code
 
 
 def _extreme(sign: str) -> Any:

@@ -91,7 +91,7 @@ def _nearest(tree, target, distance, walk):
         level, leaf = descend(tree, walk, level, lane, target)
         if leaf < 0:
             continue
-        lanes = boxes.candidates(tree, leaf, target, distance)
+        lanes = boxes.candidates(tree, leaf, walk, distance)
         while lanes:
             i = first_lane(lanes)
             lanes &= lanes - 1

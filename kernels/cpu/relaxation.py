@@ -125,7 +125,7 @@ def _cheap_with(tree, points, y, most, record, walk, keys, place):
         if leaf < 0:
             lane[level] = 0
             continue
-        lanes = boxes.candidates(tree, leaf, points[record], limit)
+        lanes = boxes.candidates(tree, leaf, walk, limit)
         while lanes:
             other = tree.record[leaf, first_lane(lanes)]
             lanes &= lanes - 1

@@ -132,9 +132,11 @@ def test_boxes_hold_their_records(kind, n, d, seed):
 
 @entry()
 def candidates_of(tree, target, limit, near, distant):
+    walk = boxes.begin_walk(tree)
     for leaf in range(len(tree.record)):
-        near[leaf] = boxes.candidates(tree, leaf, target, limit)
-        distant[leaf] = far.candidates(tree, leaf, target, limit)
+        boxes.relate(tree, leaf // boxes.WIDTH, target, walk)
+        near[leaf] = boxes.candidates(tree, leaf, walk, limit)
+        distant[leaf] = far.candidates(tree, leaf, walk, limit)
 
 
 @given(
