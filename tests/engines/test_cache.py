@@ -193,7 +193,7 @@ def test_a_process_loads_compiled_kernels_only_for_work_that_is_worth_it(ready, 
         host_engine(Work("some", 1.0, 10)) == host_engine(Work("some", 0.1, 10, runs=20)) == "cpu"
     )
     assert host_engine(Work("other", 1.0, 10)) == "generic"
-    assert host_engine(Work("other", 3.0, 10)) == "cpu"
+    assert host_engine(Work("other", 4.0, 10)) == "cpu"
 
 
 def test_the_clock_stands_still_while_kernels_are_compiled(monkeypatch):
