@@ -86,7 +86,7 @@ class _Tour:
         self.order = path.copy()
         self.place = np.argsort(path)
         # Single numbers are read sooner through a memory view than from an array.
-        self.record_at, self.place_of = memoryview(self.order), memoryview(self.place)
+        self.record_at, self.place_of = self.order.data, self.place.data
         squares = np.zeros(near.shape)
         for column in points.T:
             squares += (column[:, np.newaxis] - column[near]) ** 2
