@@ -92,7 +92,7 @@ def host_engine(work: Work) -> str:
     ``microagg warmup``. To load Numba and compiled kernels takes half a second in each process.
     """
     if not cache.is_ready(work.name):
-        wait = 2.0
+        wait = 3.0
     else:
         wait = 0.0 if "numba" in sys.modules else 0.5 / work.runs
     return "generic" if work.seconds <= wait else "cpu"

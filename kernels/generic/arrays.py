@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..arrays import array_namespace
 from ..arrays import to_numpy as to_numpy
 
 
@@ -17,9 +18,9 @@ def squared_distances(columns: Any, target: Any) -> Any:
         The records, one row per variable.
     target : array of shape (d,)
     """
-    difference = columns[0, :] - target[0]
-    total = difference * difference
+    squares = columns - array_namespace(columns).reshape(target, (-1, 1))
+    squares *= squares
+    total = squares[0, :]
     for j in range(1, columns.shape[0]):
-        difference = columns[j, :] - target[j]
-        total = total + difference * difference
+        total += squares[j, :]
     return total

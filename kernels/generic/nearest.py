@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import device
+from array_api_compat import device, is_numpy_array
 
 from ..arrays import array_namespace
 from ..protocol import Progress
 from .arrays import to_numpy
 
-# Distances computed at once: 32 MB of them.
-ENTRIES = 2**22
-WIDE = 2**14  # points of a tile, if there are as many
+_WIDE = 2**14  # points of a tile, if there are as many
 
 
 def nearest_records(
@@ -22,12 +20,12 @@ def nearest_records(
     n, m = points.shape[0], queries.shape[0]
     squares = np.full(m, np.inf)
     found, ties = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    wide = min(n, WIDE)
-    step = max(1, ENTRIES // wide)
+    wide = min(n, _WIDE)
+    step = max(1, entries(points) // wide)
     for start in range(0, m, step):
         rows = slice(start, min(start + step, m))
         for left in range(0, n, wide):
-            tile = _distances(queries[rows, :], points[left : min(left + wide, n), :])
+            tile = distances(queries[rows, :], points[left : min(left + wide, n), :])
             least = xp.min(tile, axis=1)
             as_near = xp.sum(xp.astype(tile == xp.reshape(least, (-1, 1)), xp.int64), axis=1)
             near = to_numpy(least).astype(np.float64)
@@ -41,12 +39,18 @@ def nearest_records(
     return squares, found, ties
 
 
-def _distances(rows: Any, columns: Any) -> Any:
+def entries(points: Any) -> int:
+    """How many distances to compute at once: what stays in a processor's cache, or 32 MB."""
+    return 2**17 if is_numpy_array(points) else 2**22
+
+
+def distances(rows: Any, columns: Any) -> Any:
     """Squared distances of all rows of a matrix to all rows of another."""
     xp = array_namespace(rows)
     shape = (rows.shape[0], columns.shape[0])
     total = xp.zeros(shape, dtype=rows.dtype, device=device(rows))
     for v in range(rows.shape[1]):
         difference = xp.reshape(columns[:, v], (1, -1)) - xp.reshape(rows[:, v], (-1, 1))
-        total = total + difference * difference
+        difference *= difference
+        total += difference
     return total

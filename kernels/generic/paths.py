@@ -9,12 +9,16 @@ References
 
 import math
 from collections import deque
+from functools import lru_cache
+from operator import sub
 from typing import Any
 
 import numpy as np
+from array_api_compat import device
 
+from ..arrays import array_namespace
 from ..protocol import Progress
-from .arrays import to_numpy
+from .arrays import squared_distances, to_numpy
 from .points import PointSet
 
 # A move must shorten a tour by more than what rounding could make of it.
@@ -24,34 +28,41 @@ LONGEST = 3
 # A Hilbert curve goes through 2**BITS cells in each direction, and through so many directions.
 BITS = 16
 DIRECTIONS = 16
+# Distances that are kept in Python's own numbers: some 200 MB.
+_KEPT = 2**20
 
 
 def nearest_path(points: Any, progress: Progress | None = None) -> np.ndarray:
     """Nearest point next; see `Engine.nearest_path`."""
+    xp = array_namespace(points)
+    n = points.shape[0]
+    columns = xp.asarray(points.T, copy=True)
+    gone = xp.zeros((n,), dtype=columns.dtype, device=device(points))  # infinite on the path
     records = PointSet(points)
-    n = len(records)
-    record = records.farthest_from(records.centroid())
-    path = records.take([record])
-    while len(records):
-        record, _ = records.nearest_to_group([record])
-        path += records.take([record])
+    path = np.empty(n, dtype=np.int64)
+    path[0] = records.farthest_from(records.centroid())
+    for step in range(1, n):
+        last = int(path[step - 1])
+        gone[last] = xp.inf
+        path[step] = int(xp.argmin(squared_distances(columns, points[last, :]) + gone))
         if progress is not None:
-            progress(len(path) / n)
-    return np.array(path, dtype=np.int64)
+            progress((step + 1) / n)
+    return path
 
 
 def shorten_tour(
     points: Any, path: np.ndarray, near: np.ndarray, progress: Progress | None = None
 ) -> np.ndarray:
     """Improve a closed tour by 2-opt and Or-opt; see `Engine.shorten_tour`."""
-    tour = _Tour(to_numpy(points).tolist(), path.tolist())
+    matrix = np.asarray(to_numpy(points), dtype=np.float64)
+    tour = _Tour(matrix, path, near)
     n = len(path)
     waiting = deque(path.tolist() if n >= 2 * LONGEST + 2 else [])
     queued = set(waiting)
     done = 0.0
     while waiting:
         a = waiting.popleft()
-        while move := tour.best_move(a, near[a].tolist()):
+        while move := tour.best_move(a):
             for record in tour.make(*move):
                 if record not in queued:
                     queued.add(record)
@@ -60,59 +71,87 @@ def shorten_tour(
         if progress is not None:
             done = max(done, 1 - len(waiting) / n)
             progress(done)
-    return np.array(tour.order, dtype=np.int64)
+    return tour.order
 
 
 class _Tour:
-    """A closed tour as the records in their order, and the place of each."""
+    """A closed tour as the records in their order, and the place of each.
 
-    def __init__(self, points: list[list[float]], order: list[int]) -> None:
-        self.points = points
-        self.order = order
-        self.place = dict(zip(order, range(len(order)), strict=True))
+    Most of the time goes into distances, so those that are needed again are kept: of a record to
+    its neighbours, and of any two that were asked for.
+    """
+
+    def __init__(self, points: np.ndarray, path: np.ndarray, near: np.ndarray) -> None:
+        self.points = points.tolist()
+        self.order = path.copy()
+        self.place = np.argsort(path)
+        # Single numbers are read sooner through a memory view than from an array.
+        self.record_at, self.place_of = self.order.data, self.place.data
+        squares = np.zeros(near.shape)
+        for column in points.T:
+            squares += (column[:, np.newaxis] - column[near]) ** 2
+        self.near = near.tolist()
+        self.near_lengths = np.sqrt(squares).tolist()
+        self.length = lru_cache(_KEPT)(self._length)
 
     def step(self, record: int, by: int) -> int:
         """The record some places on."""
-        return self.order[(self.place[record] + by) % len(self.order)]
+        return self.record_at[(self.place_of[record] + by) % len(self.order)]
 
-    def length(self, a: int, b: int) -> float:
+    def _length(self, a: int, b: int) -> float:
         total = 0.0
-        for x, y in zip(self.points[a], self.points[b], strict=True):
-            total += (x - y) * (x - y)
+        for difference in map(sub, self.points[a], self.points[b]):
+            total += difference * difference
         return math.sqrt(total)
 
-    def best_move(self, a: int, near: list[int]) -> tuple[int, ...] | None:
+    def best_move(self, a: int) -> tuple[int, ...] | None:
         """The move of `shorten_tour` that gains most: a, c, side of b, records, side of c.
 
         With 2-opt the number of records is 0.
         """
         best, most = None, 0.0
+        length, step = self.length, self.step
         for side in (1, -1):
-            b = self.step(a, side)
-            old = self.length(a, b)
-            for c in near:
-                new = self.length(a, c)
+            b = step(a, side)
+            old = length(a, b)
+            moved: list[tuple[int, int, float, float]] = []
+            for c, new in zip(self.near[a], self.near_lengths[a], strict=True):
                 if new >= old:
                     break
-                d = self.step(c, side)
-                removed = old + self.length(c, d)
-                gain = removed - (new + self.length(b, d))
+                d = step(c, side)
+                removed = old + length(c, d)
+                gain = removed - (new + length(b, d))
                 if gain > most and gain > LEAST_GAIN * removed:
                     best, most = (a, c, side, 0, side), gain
-                for count in range(1, LONGEST + 1):
-                    last, after = self.step(a, -side * (count - 1)), self.step(a, -side * count)
+                if not moved:
+                    moved = self.pieces(a, b, side, old)
+                ends = [(beside, e := step(c, beside), length(c, e)) for beside in (1, -1)]
+                for count, last, cut, closing in moved:
                     if c == last:
                         break
-                    cut = old + self.length(last, after)
-                    for beside in (1, -1):
-                        e = self.step(c, beside)
+                    for beside, e, edge in ends:
                         if e == last:
                             continue
-                        removed = cut + self.length(c, e)
-                        gain = removed - (new + self.length(last, e) + self.length(b, after))
+                        removed = cut + edge
+                        gain = removed - (new + length(last, e) + closing)
                         if gain > most and gain > LEAST_GAIN * removed:
                             best, most = (a, c, side, count, beside), gain
         return best
+
+    def pieces(self, a: int, b: int, side: int, old: float) -> list[tuple[int, int, float, float]]:
+        """What Or-opt can move that begins with a, away from b.
+
+        For each number of records the last of them, the length of the edges that are cut, and
+        that of the edge which closes the gap.
+        """
+        found = []
+        last = a
+        for count in range(1, LONGEST + 1):
+            after = self.step(a, -side * count)
+            cut, closing = old + self.length(last, after), self.length(b, after)
+            found.append((count, last, cut, closing))
+            last = after
+        return found
 
     def make(self, a: int, c: int, side: int, count: int, beside: int) -> tuple[int, ...]:
         """Make a move; return the other ends of the edges changed."""
@@ -138,13 +177,13 @@ class _Tour:
         """Replace the edges ab and cd, b and d on the same side, by ac and bd."""
         first, last = (b, c) if self.step(a, 1) == b else (a, d)
         n = len(self.order)
-        start, count = self.place[first], (self.place[last] - self.place[first]) % n + 1
+        start, count = self.place_of[first], (self.place_of[last] - self.place_of[first]) % n + 1
         if 2 * count > n:  # turning round the rest makes the same tour
-            start, count = start + count, n - count
-        places = [(start + i) % n for i in range(count)]
-        for place, record in zip(places, [self.order[p] for p in reversed(places)], strict=True):
-            self.order[place] = record
-            self.place[record] = place
+            start, count = (start + count) % n, n - count
+        places = np.arange(start, start + count) % n
+        turned = self.order[places[::-1]]
+        self.order[places] = turned
+        self.place[turned] = places
 
 
 def hilbert_path(points: Any) -> np.ndarray:

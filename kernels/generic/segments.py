@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from .arrays import to_numpy
 
@@ -55,21 +56,23 @@ def optimal_path_sizes(points: Any, k: int) -> tuple[np.ndarray, float]:
 
 def _shortest_paths(costs: list[Any], n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     """For each column the least cost of the first j values, and the size of their last group."""
-    costs = [to_numpy(cost) for cost in costs]
-    shape = n + 1, costs[0].shape[1]
-    best = np.full(shape, np.inf, dtype=costs[0].dtype)
-    best[0] = 0
-    size = np.zeros(shape, dtype=np.int64)
+    columns, dtype = costs[0].shape[1], to_numpy(costs[0]).dtype
+    # The cost of the last m values that end at j, for k ends more than there are.
+    ending = np.full((k, columns, n + k), np.inf, dtype=dtype)
+    for m, cost in enumerate(costs, k):
+        ending[m - k, :, m : n + 1] = to_numpy(cost).T
+    before = 2 * k - 1  # so many places come before the best of no values
+    best = np.full((columns, before + n + k), np.inf, dtype=dtype)
+    best[:, before] = 0
+    size = np.zeros((columns, n + k), dtype=np.int64)
+    runs = sliding_window_view(best, k, axis=1)
     for first in range(k, n + 1, k):  # k ends at a time: each group begins before all of them
-        for m in range(k, 2 * k):
-            end = slice(max(first, m), min(first + k, n + 1))
-            start = slice(end.start - m, end.stop - m)
-            if end.start < end.stop:
-                total = best[start] + costs[m - k][start]
-                better = total < best[end]
-                best[end] = np.where(better, total, best[end])
-                size[end] = np.where(better, m, size[end])
-    return best, size
+        ends = slice(first, first + k)
+        starts = runs[:, first : first + k][:, ::-1]  # those m before the ends, for each m
+        total = starts.transpose(1, 0, 2) + ending[:, :, ends]
+        best[:, before + first : before + first + k] = total.min(axis=0)
+        size[:, ends] = k + total.argmin(axis=0)  # of equally good groups the smallest
+    return best[:, before : before + n + 1].T, size[:, : n + 1].T
 
 
 def walk_back(size: np.ndarray) -> np.ndarray:

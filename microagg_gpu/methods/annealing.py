@@ -27,7 +27,8 @@ import numpy as np
 from array_api_compat import device
 
 from ..data.labels import numbered
-from ..kernels import array_namespace, to_numpy
+from ..engines import Work, host_engine, set_compiled
+from ..kernels import array_namespace, engine_name, engine_named, to_numpy
 from ..kernels.arguments import Partition, Sweep
 from ..kernels.compiling import clock
 from ..kernels.protocol import Engine, Watch
@@ -211,13 +212,21 @@ def neighbour_lists(
     near, share = np.full((n, m), -1), np.zeros(n)
     of_cell = np.zeros(n, dtype=np.int64) if cells is None else cells
     order = np.argsort(of_cell, kind="stable")
+    work = Work("neighbours", 1e-8 * float(n) * n * points.shape[1], n)
+    chosen = _worth_compiling(work, engine)
     for rows in np.split(order, np.flatnonzero(np.diff(of_cell[order])) + 1):
         part = points if len(rows) == n else take_records(points, rows)
         here = min(m, len(rows) - 1)
-        squares, records = engine.neighbours(part, here)
+        squares, records = chosen.neighbours(part, here)
         near[rows, :here] = rows[records]
         share[rows] = squares[:, : k - 1].sum(axis=1) / (2 * k)
+    set_compiled(chosen, work)
     return near, share
+
+
+def _worth_compiling(work: Work, engine: Engine) -> Engine:
+    """The generic engine, if it is done before the CPU engine's kernels would be compiled."""
+    return engine_named(host_engine(work)) if engine_name(engine) == "cpu" else engine
 
 
 def _descend(
@@ -299,6 +308,8 @@ def split_large(points: Any, labels: np.ndarray, k: int, engine: Engine) -> np.n
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(sizes)
     members = [order[ends[g] - sizes[g] : ends[g]] for g in large]
+    count_large = int(sizes[large].sum())
+    engine = _worth_compiling(Work("mdav", 1e-4 * count_large, count_large), engine)
     found = mdav_of_each(points, members, k, engine)
     for g, rows, parts in zip(large, members, found, strict=True):
         new[rows] = np.where(parts == 0, g, count + parts - 1)

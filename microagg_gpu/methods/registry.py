@@ -113,7 +113,7 @@ METHODS: dict[str, Method] = {
         "repeating the papers",
         "generations x population x n",
         "k..2k-1",
-        1_000,
+        2_300,
         variants=({"convergence": "average"}, {"convergence": "maximal"}),
     ),
     "projection": Method(
@@ -180,7 +180,7 @@ METHODS: dict[str, Method] = {
         "a loss below that of mdav",
         "n^2 d",
         "k..2k-1",
-        340,
+        2_200,
     ),
     "best": Method(
         best,

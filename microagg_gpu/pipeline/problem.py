@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from ..data.strata import Cells, divide, merge
 from ..data.units import Units, divide_units
 from ..engines import Work, check_engine, choose, on_device, set_compiled
 from ..errors import InputError, option, shown, too_few_records
-from ..kernels import Engine, array_namespace, engine_name, engine_named, to_numpy
+from ..kernels import Engine, array_namespace, engine_for, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
 from ..methods.registry import METHODS, work_of
 from ..settings import Scale, Settings, Weights
@@ -76,6 +75,10 @@ class Problem:
         work = _work(self.table, self.cells, settings)._replace(runs=runs)
         engine = _placed(self.points, "auto", settings, work)[1]
         return replace(self, engine_name=engine_name(engine))
+
+    def for_refinement(self, settings: Settings) -> "Problem":
+        """The problem with the engine for refinement, which is always worth compiling for."""
+        return replace(self, engine_name=engine_name(engine_for(self.points, settings.engine)))
 
     def done(self, settings: Settings) -> None:
         """Note that a method has run: its kernels are compiled."""
@@ -241,13 +244,11 @@ def _placed(points: Any, device: str, settings: Settings, work: Work) -> tuple[A
 
 
 def _work(table: Table, cells: Cells, settings: Settings) -> Work:
-    """What the engine is for; refinement is always worth compiling for."""
+    """What the engine is for: grouping. Refinement has its own (`Problem.for_refinement`)."""
     known = isinstance(settings.method, str) and settings.method in METHODS
     name = settings.method if known else "mdav"  # an unknown one is refused later
     work = work_of(name, settings.options, cells.sizes, len(table.names))
-    refined = settings.refine is not None or settings.refine_steps is not None
-    words = [work.name, *["of categories"] * table.mixed, *["refined"] * refined]
-    return work._replace(name=" ".join(words), seconds=inf if refined else work.seconds)
+    return work._replace(name=" ".join([work.name, *["of categories"] * table.mixed]))
 
 
 def fitting_k(k: int, n: int) -> int:

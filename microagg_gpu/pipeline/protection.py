@@ -52,8 +52,10 @@ def protect(
         labels = first_groups(problem, settings, progress)
     elif labels is None:
         labels, found_by = group(problem, settings, progress)
+        problem.done(settings)
     refined = None
     if settings.refine is not None or settings.refine_steps is not None:
+        problem = problem.for_refinement(settings)
         better = improve(problem, labels, settings, watch)
         before, labels = _loss(problem, labels, settings), better.labels
         refined = Refinement(before, settings.refine, settings.refine_steps, better.stopped)
@@ -70,7 +72,6 @@ def protect(
         problem, labels, repair = obey(problem, labels, rule, settings, before)
     cells = problem.cells
     seconds = clock() - begun
-    problem.done(settings)
     parts = prove(problem, labels)
     proven = parts[0].labels if labels.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
     published = publish(problem, parts, settings)

@@ -166,8 +166,14 @@ def test_linkage_runs_on_the_generic_engine_until_its_kernels_are_compiled(ready
     assert result.linkage() == first
 
 
-def test_refinement_is_compiled_for(ready):
-    assert microaggregate(DATA, 3, refine_steps=1).engine == "cpu"
+def test_of_refinement_only_the_annealing_is_compiled_for(ready):
+    """The groups that it starts from and lists of neighbours are found by the generic engine."""
+    first = microaggregate(DATA, 3, refine_steps=1)
+    assert first.engine == "cpu"
+    assert ready == set()
+    ready.update(["mdav", "neighbours"])
+    assert np.array_equal(microaggregate(DATA, 3, refine_steps=1).labels, first.labels)
+    assert microaggregate(DATA, 3, refine_steps=1, engine="generic").engine == "generic"
 
 
 def test_what_the_generic_engine_needs_depends_on_records_strata_variables_and_options():
@@ -193,7 +199,7 @@ def test_a_process_loads_compiled_kernels_only_for_work_that_is_worth_it(ready, 
         host_engine(Work("some", 1.0, 10)) == host_engine(Work("some", 0.1, 10, runs=20)) == "cpu"
     )
     assert host_engine(Work("other", 1.0, 10)) == "generic"
-    assert host_engine(Work("other", 3.0, 10)) == "cpu"
+    assert host_engine(Work("other", 4.0, 10)) == "cpu"
 
 
 def test_the_clock_stands_still_while_kernels_are_compiled(monkeypatch):

@@ -87,8 +87,8 @@ def test_deep_trees(kind):
 def test_every_array_library(library, monkeypatch):
     """And in tiles that end anywhere."""
     module = importlib.import_module("microagg_gpu.kernels.generic.nearest")
-    monkeypatch.setattr(module, "ENTRIES", 64)
-    monkeypatch.setattr(module, "WIDE", 16)
+    monkeypatch.setattr(module, "entries", lambda points: 64)
+    monkeypatch.setattr(module, "_WIDE", 16)
     xp = importlib.import_module(library)
     points, queries = make_table("grid", 41, 2, 1), make_table("grid", 11, 2, 2)
     found = generic.nearest_records(xp.asarray(points), xp.asarray(queries))

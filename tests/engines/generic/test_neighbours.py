@@ -62,7 +62,7 @@ def test_deep_trees(kind):
 def test_every_array_library(library, monkeypatch):
     """And in tiles that end anywhere."""
     module = importlib.import_module("microagg_gpu.kernels.generic.neighbours")
-    monkeypatch.setattr(module, "ENTRIES", 300)
+    monkeypatch.setattr(module, "entries", lambda points: 300)
     points = make_table("grid", 41, 2, 1)
     found = generic.neighbours(importlib.import_module(library).asarray(points), 5)
     agree(found, plain(points, 5))
