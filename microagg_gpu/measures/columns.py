@@ -15,6 +15,7 @@ from .limits import Limits
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
 MOST = 20_000  # records: each is compared with all others again and again
 _CLOSE = 1e-9  # share of the bound: a smaller gap counts as none
+_NEAR = 1e-4  # of the program without further limits: near enough to add some
 _BACK = 0.3  # weight of the best prices so far in those that are tried (Wentges 1997)
 _WIDTH = 0.5  # how far prices may move in one round, of themselves
 _STEPS = 10**7, 4 * 10**8  # of one search: at first and at most, which takes about a second
@@ -110,34 +111,34 @@ class Columns:
 
     def _run(self, least: float, tell: Callable[[], None]) -> None:
         self._try(self.prices, self.fines, tell)
-        rounds, stuck = 0, False
+        rounds, stuck, reached = 0, False, self.best
         while max(self.best, least) < self.upper * (1 - _CLOSE):
-            groups = self.groups
+            groups, before = self.groups, self.best
             prices, fines, value, shares, bought = self._program()
             back = 0.0 if stuck else _BACK
-            better, new, left = self._try(
+            new, left = self._try(
                 back * self.prices + (1 - back) * prices,
                 back * self.fines + (1 - back) * fines, tell,
             )  # fmt: skip
             rounds += 1
-            close = self.best >= value - 1e-4 * abs(value)
-            finished = stuck and not better and new == 0
-            self._forget(prices, fines)
-            if left and not better and self.steps < _STEPS[1]:
+            rose = self.best > before + _CLOSE * abs(value)
+            if rose:  # else what is forgotten could come back for ever
+                self._forget(prices, fines)
+            finished = stuck and not rose and new == 0
+            close = self.best >= value - _NEAR * abs(value)
+            if left and not rose and self.steps < _STEPS[1]:
                 self.steps *= 4
             elif finished or (bought < 1 and (close or rounds > _WAIT)):
-                if not self._limit(groups, shares) and (finished or self._exact(value)):
+                rose_since = self.best > reached + _CLOSE * abs(value)
+                if not self._limit(groups, shares, rose_since) and finished:
                     break
-                rounds = 0
-            stuck = not better
-
-    def _exact(self, value: float) -> bool:
-        return self.best >= value - _CLOSE * abs(value)
+                rounds, reached = 0, self.best
+            stuck = not rose
 
     def _try(
         self, prices: np.ndarray, fines: np.ndarray, tell: Callable[[], None]
-    ) -> tuple[bool, int, int]:
-        """Make a bound of some prices: is it better, how many groups and given-up searches?"""
+    ) -> tuple[int, int]:
+        """Make a bound of some prices; count new groups and searches that were given up."""
         paid = np.maximum(prices, 0.0)
         prices, order = prices.copy(), np.argsort(-prices, kind="stable")
         start, number = self.limits.of_records()
@@ -160,10 +161,9 @@ class Columns:
         size = float(np.abs(prices).sum() + pays.sum())
         bound = float(prices.sum() - gamma * paid.sum() - pays.sum())
         bound -= 2 * EPS * (self.n + len(fines)) * size
-        better = bound > self.best
-        if better:
+        if bound > self.best:
             self.best, self.prices, self.fines = bound, prices, fines
-        return better, len(self.groups) - before, left
+        return len(self.groups) - before, left
 
     def _program(self) -> tuple[np.ndarray, np.ndarray, float, np.ndarray, float]:
         """Prices, fines, value, shares of groups and what was bought: the program solved."""
@@ -213,9 +213,9 @@ class Columns:
         fines = np.maximum(0.0, -dual[n:])
         return dual[:n], fines, total, shares[:count], float(shares[count:].sum())
 
-    def _limit(self, groups: np.ndarray, shares: np.ndarray) -> bool:
-        """Add limits that the solution breaks; forget those that cost nothing."""
-        used = self.fines > 1e-6 * self.least
+    def _limit(self, groups: np.ndarray, shares: np.ndarray, forget: bool) -> bool:
+        """Add limits that the solution breaks; perhaps forget those that cost nothing."""
+        used = (self.fines > 1e-6 * self.least) | (not forget)
         new = self.limits.renew(used, groups, shares, self.k)
         self.fines = np.append(self.fines[used], np.zeros(new))
         return new > 0
