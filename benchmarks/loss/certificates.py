@@ -2,6 +2,7 @@
 
 import os
 import time
+from functools import partial
 
 import numpy as np
 
@@ -65,4 +66,4 @@ def certificates(runs: SavedRuns, names: list[str], sizes: list[int]) -> None:
     for k in sizes:
         for name in names:
             if k in SECONDS:
-                runs(f"certificate {name} k={k}", lambda n=name, k=k: certificate(n, k))
+                runs(f"certificate {name} k={k}", partial(certificate, name, k))

@@ -57,9 +57,9 @@ def lower_bound(
 
     Notes
     -----
-    The function returns the highest of three bounds, or with `seconds` of four. Groups have k to 2k - 1 records, since
-    larger ones can be split without loss (2002 Proposition 1). The SSE of a group of m records is
-    the sum of d_ij / m over its pairs, where d_ij are squared distances.
+    The function returns the highest of three bounds, or with `seconds` of four. Groups have k to
+    2k - 1 records, since larger ones can be split without loss (2002 Proposition 1). The SSE of a
+    group of m records is the sum of d_ij / m over its pairs, where d_ij are squared distances.
 
     *Neighbours.* Let S(i) be the sum of the k - 1 least d_ij of record i; then the SSE is at
     least the sum of S(i) / 2k. For the SSE of a group is half the sum, over its records, of
@@ -180,9 +180,7 @@ class Relaxation:
         here = np.arange(n)[:, np.newaxis]
         self.add_pairs((np.minimum(here, records) * n + np.maximum(here, records)).reshape(-1))
 
-    def solve(
-        self, progress: Progress | None, rounds: int = _ROUNDS, end: float = np.inf
-    ) -> float:
+    def solve(self, progress: Progress | None, rounds: int = _ROUNDS, end: float = np.inf) -> float:
         """The best bound of several rounds by a time; the first has no triangles and sets."""
         best, work = self.nearest, 0.0
         most = 3e9 + 2e4 * self.n  # entries to pass over: some minutes for a million records

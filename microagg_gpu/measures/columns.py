@@ -1,6 +1,7 @@
 """A lower bound on the loss from groups as a whole: set partitioning by column generation."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from types import ModuleType
 
 import numpy as np
@@ -67,9 +68,7 @@ class Columns:
     solution's.
     """
 
-    def __init__(
-        self, points: np.ndarray, k: int, labels: np.ndarray | None, end: float
-    ) -> None:
+    def __init__(self, points: np.ndarray, k: int, labels: np.ndarray | None, end: float) -> None:
         self.highs, self.points, self.k, self.end = solver(), points, k, end
         self.n = len(points)
         squares, records = choose(points, "cpu")[1].neighbours(points, 2 * k - 1)
@@ -103,10 +102,8 @@ class Columns:
             if progress is not None:
                 progress(min(1.0, (clock() - begun) / max(self.end - begun, 1e-9)))
 
-        try:
+        with suppress(TimeoutError, KeyboardInterrupt):
             self._run(least, tell)
-        except (TimeoutError, KeyboardInterrupt):
-            pass
         return max(least, self.best)
 
     def _run(self, least: float, tell: Callable[[], None]) -> None:
