@@ -166,3 +166,12 @@ def test_without_highspy(monkeypatch):
 def test_wrong_arguments(given, message):
     with pytest.raises(InputError, match=message):
         lower_bound(make_table("random", 30, 3, 1), 3, **given)
+
+
+def test_certified_optimal():
+    """Groups of 3 far from each other."""
+    rng = np.random.default_rng(5)
+    points = np.repeat(1e3 * rng.normal(size=(4, 3)), 3, axis=0) + rng.normal(size=(12, 3))
+    best = microaggregate(points, 3, "best", seconds=0.1, standardize=False)
+    assert best.sse == pytest.approx(optimum(points, 3)[0])
+    assert best.bound(seconds=LONG).optimal
