@@ -161,8 +161,8 @@ def _certificates(done: Runs) -> str:
     head = ("file", "k", "`best`, 20 s", "whole groups", "bound by pairs", "bound by groups",
             "gap", "processor seconds", "load")  # fmt: skip
     text = (
-        "Set partitioning by column generation on one core, within 120 (k = 3), 150 (k = 4) and "
-        "240 s (k = 5) of the clock; it begins with the groups of `best`. *Whole groups* is the "
+        "Set partitioning by column generation on one core, within 120 (k = 3) and "
+        "240 s (k = 4, 5) of the clock; it begins with the groups of `best`. *Whole groups* is the "
         "loss of the best partition that HiGHS made of the columns. The gap is from the "
         "higher bound to the lower loss. The machine was shared: the "
         "processor time is what the bound really got, and some cells got a few seconds only."
