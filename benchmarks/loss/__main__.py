@@ -6,6 +6,7 @@ be stopped and goes on where it was; ``--fresh`` begins anew. Parts (``--parts``
 
 files     Tarragona, Census and EIA for k = 3, 4, 5, 10: every method, the portfolio "best" with
           five seeds (``--seconds`` each), the bound
+certificates  the same files for k = 3, 4, 5: bounds by set partitioning (needs highspy)
 sim13     SIM_13, k = 5: MDAV refined for 60 and 300 s
 clusters  SIM_1 to SIM_8, k = 4: below the upper bound UB of Table 7 of the 2005 paper?
 million   1,000,000 x 10 in clusters, k = 5: loss against time
@@ -22,6 +23,7 @@ from microagg_gpu.datasets import clusters, fetch, simulated
 
 from ..common import RESULTS, SavedRuns, data_home, write
 from ..papers.simulations import upper_bound
+from .certificates import certificates
 from .report import report
 
 SAVED = RESULTS / "loss.json"
@@ -109,7 +111,7 @@ def million(runs: SavedRuns) -> None:
 def main() -> None:
     """Run the parts asked for, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--parts", default="files,sim13,clusters,million")
+    parser.add_argument("--parts", default="files,certificates,sim13,clusters,million")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each run of best")
     parser.add_argument("--files", default=",".join(FILES))
     parser.add_argument("-k", default="3,4,5,10", help="sizes for the files")
@@ -120,6 +122,8 @@ def main() -> None:
     warm_up()
     if "files" in parts:
         files(runs, given.seconds, given.files.split(","), [int(k) for k in given.k.split(",")])
+    if "certificates" in parts:
+        certificates(runs, given.files.split(","), [int(k) for k in given.k.split(",")])
     if "sim13" in parts:
         sim13(runs)
     if "clusters" in parts:

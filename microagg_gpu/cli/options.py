@@ -217,6 +217,14 @@ Shuffle = Annotated[
 Bound = Annotated[
     bool, typer.Option("--bound", help="Compute a lower bound on the loss of any grouping.")
 ]
+BoundSeconds = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="As --bound, with this many seconds for a higher bound (extra bound). Ctrl-C ends it "
+        "with the best so far.",
+    ),
+]
 GroupColumn = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Add a column with the number of each record's group."),

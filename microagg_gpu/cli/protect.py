@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import InputError
+from ..checks import number
 from ..pipeline.grouping import check_method
 from ..settings import CLUSTER, DEFAULT, FORMAT, ClusterSettings, Format, Settings, changed
 from ..tasks.columns import rounding
@@ -87,6 +88,7 @@ def protect(
     refine_steps: options.RefineSteps = DEFAULT.refine_steps,
     shuffle: options.Shuffle = DEFAULT.shuffle,
     bound: options.Bound = False,
+    bound_seconds: options.BoundSeconds = None,
     rule: options.Dominance = None,
     p_percent: options.PPercent = DEFAULT.p_percent,
     unrepaired: options.Unrepaired = DEFAULT.unrepaired,
@@ -149,7 +151,8 @@ def protect(
             refuse_given(
                 {
                     "--ordinal": ordinal, "--nominal": nominal, "--refine": refine,
-                    "--refine-steps": refine_steps, "--bound": bound, "--report": report,
+                    "--refine-steps": refine_steps, "--bound": bound,
+                    "--bound-seconds": bound_seconds, "--report": report,
                     "--json": json_file, "--plot": plot, "--delimiter": delimiter,
                     "--encoding": encoding, "--report-strata": report_strata or None,
                     "--note": note, "--shuffle": shuffle, "--blocks": blocks,
@@ -169,11 +172,13 @@ def protect(
             )  # fmt: skip
             return
         form = Format(delimiter, encoding, decimal, published_decimals)
+        if bound_seconds is not None:
+            bound_seconds = number("bound_seconds", bound_seconds, 0, above=True)
         job = Job(
             one_file(sources), output,
             roles_of(columns, by, weight, ordinal, nominal, sensitive, unit), settings,
             split(drop), form, report, json_file, note, plot, bound, report_strata, group_column,
-            keep_metadata, strict, force, report_more, split(known),
+            keep_metadata, strict, force, report_more, split(known), bound_seconds,
         )  # fmt: skip
         try:
             outcome = protect_file(job, phase)

@@ -3,12 +3,14 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import callable_or_none, known_keywords, whole_number
+from ..checks import callable_or_none, known_keywords, number, whole_number
 from ..engines import choose
 from ..errors import InputError
 from ..kernels.arguments import PrimalDual
+from ..kernels.compiling import clock
 from ..kernels.protocol import Progress
-from .checks import as_matrix
+from .checks import as_labels, as_matrix
+from .columns import MOST, Columns, solver
 from .loss import safe_unit, sse, sst
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
@@ -17,11 +19,19 @@ _LOOKS = 4  # evaluations at most, before new pairs, triangles and sets are adde
 _ROUNDS = 16
 _GAIN = 1e-4  # share of the bound; a smaller gain counts as none
 _LARGE = 5  # times k: larger sets gain little
+_SHARE = 0.2  # of the time, for pairs: groups take the rest
 _BROKEN = 0.02  # how far w must violate an inequality that is added (triangles: times 1/k)
 
 
 @known_keywords
-def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) -> float:
+def lower_bound(
+    points: ArrayLike,
+    k: int,
+    *,
+    seconds: float | None = None,
+    labels: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> float:
     """Return a lower bound on the SSE of any partition into groups of at least k.
 
     Parameters
@@ -30,6 +40,13 @@ def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) 
         Records, standardized and weighted as for the loss; a 1-D array is one variable.
     k : int
         Minimum group size.
+    seconds : float, optional
+        The time to spend, for a bound that rises with it. Up to 20,000 records set partitioning
+        then comes close to the optimum (see Notes); it needs the package highspy. Ctrl-C ends
+        it earlier, with the best bound so far.
+    labels : array_like, shape (n,), optional
+        The group of each record in a good partition, for set partitioning to begin with. The
+        search ends where the bound meets its SSE.
     progress : callable, optional
         Called with the fraction done.
 
@@ -40,9 +57,9 @@ def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) 
 
     Notes
     -----
-    The function returns the highest of three bounds. Groups have k to 2k - 1 records, since
-    larger ones can be split without loss (2002 Proposition 1). The SSE of a group of m records is
-    the sum of d_ij / m over its pairs, where d_ij are squared distances.
+    The function returns the highest of three bounds, or with `seconds` of four. Groups have k to
+    2k - 1 records, since larger ones can be split without loss (2002 Proposition 1). The SSE of a
+    group of m records is the sum of d_ij / m over its pairs, where d_ij are squared distances.
 
     *Neighbours.* Let S(i) be the sum of the k - 1 least d_ij of record i; then the SSE is at
     least the sum of S(i) / 2k. For the SSE of a group is half the sum, over its records, of
@@ -75,6 +92,9 @@ def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) 
     finds good u for some pairs and inequalities. Inequalities that w violates are added, and so
     are pairs with c_ij < 0. Such records i and j have d_ij < z_i + z_j, where z is the sum of the
     u of a record and of the sets that contain it; a search tree finds all of them.
+
+    *Groups*, with `seconds`. A linear program chooses shares of whole groups such that those of
+    each record add up to 1. `microagg_gpu.measures.columns` has the proof.
     """
     matrix = as_matrix(points)
     k = whole_number("k", k, 1)
@@ -82,19 +102,41 @@ def lower_bound(points: ArrayLike, k: int, *, progress: Progress | None = None) 
     n, d = matrix.shape
     if k > n:
         raise InputError(f"k is {k} for {n} records; no group can be that large.")
+    groups = None if labels is None else _groups(labels, n, k)
+    deadline, columns = np.inf, False
+    if seconds is not None:
+        seconds = number("seconds", seconds, 0, above=True)
+        deadline, columns = clock() + seconds, d > 1 and 1 < k <= n // 2 and n <= MOST
+        if columns:
+            solver()  # or the error that it is not there
     unit = safe_unit(matrix)
     matrix = matrix * unit
     best, roundings = 0.0, d + 8  # of a square, twice
     if k > 1 and n < 2 * k:  # one group
         best, roundings = sst(matrix), d + 8 + 4 * n
     elif k > 1:
-        best = _variables(matrix, k)
         if d > 1:
-            best = max(best, Relaxation(matrix, k).solve(progress))
+            end = deadline - (1 - _SHARE) * seconds if seconds and columns else deadline
+            best = Relaxation(matrix, k).solve(None if columns else progress, end=end)
+        if d == 1 or clock() < deadline:
+            best = max(best, _variables(matrix, k))
+        if columns:
+            best = Columns(matrix, k, groups, deadline).solve(best, progress)
     if progress is not None:
         progress(1.0)
     # Squares too small for a number were lost.
     return max(0.0, best * (1 - roundings * EPS) - n * d * 1e-300) / unit / unit
+
+
+def _groups(labels: ArrayLike, n: int, k: int) -> np.ndarray:
+    """Labels of n records in groups of at least k, numbered from 0."""
+    array = as_labels(labels)
+    if array.shape != (n,):
+        raise InputError(f"labels have shape {array.shape}; give the group of each of {n} records.")
+    _, numbered, sizes = np.unique(array, return_inverse=True, return_counts=True)
+    if sizes.min() < k:
+        raise InputError(f"A group has {sizes.min()} records; at least k={k} are needed.")
+    return numbered
 
 
 def _variables(matrix: np.ndarray, k: int) -> float:
@@ -138,11 +180,13 @@ class Relaxation:
         here = np.arange(n)[:, np.newaxis]
         self.add_pairs((np.minimum(here, records) * n + np.maximum(here, records)).reshape(-1))
 
-    def solve(self, progress: Progress | None, rounds: int = _ROUNDS) -> float:
-        """The best bound of several rounds; the first has no triangles and sets."""
+    def solve(self, progress: Progress | None, rounds: int = _ROUNDS, end: float = np.inf) -> float:
+        """The best bound of several rounds by a time; the first has no triangles and sets."""
         best, work = self.nearest, 0.0
         most = 3e9 + 2e4 * self.n  # entries to pass over: some minutes for a million records
         for done in range(rounds):
+            if clock() > end:
+                break
             rows = self.rows()
             reached = -np.inf
             for look in range(_LOOKS):
@@ -150,9 +194,11 @@ class Relaxation:
                 work += _PASSES * len(rows[1])
                 if progress is not None:
                     progress((done + (look + 1) / _LOOKS) / rounds)
-                if value < reached * (1 + _GAIN / 4) or work > most:
+                if value < reached * (1 + _GAIN / 4) or work > most or clock() > end:
                     break
                 reached = max(reached, value)
+            if clock() > end:
+                break
             missing, costs = self.missing()
             value, off = self.value(rows, self.u)
             value += float(costs.sum()) * (1 + len(costs) * EPS) / self.k - off

@@ -57,7 +57,7 @@ class FilesUsed:
     bound : str
         What a lower bound says, if one was computed.
     delimiter, encoding, decimal, keep_metadata, decimals, strict, note, report_strata,
-    report_more, known
+    report_more, known, bound_seconds
         As in the command.
     verdict : Verdict, optional
         As counted in the output.
@@ -82,6 +82,7 @@ class FilesUsed:
     report_strata: bool = False
     report_more: bool = False
     known: list[str] = field(default_factory=list)
+    bound_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,10 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
             value = given[name]
             text = f"{value:g}" if isinstance(value, float) else str(value)
             parts += [f"--{name.replace('_', '-')}", text]
-    parts += ["--bound"] if files.bound else []
+    if files.bound_seconds is not None:
+        parts += ["--bound-seconds", f"{files.bound_seconds:g}"]
+    elif files.bound:
+        parts += ["--bound"]
     for name in ("group_column", "delimiter", "encoding"):
         if getattr(files, name) is not None:
             parts += [f"--{name.replace('_', '-')}", getattr(files, name)]

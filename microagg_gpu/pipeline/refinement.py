@@ -98,8 +98,16 @@ def _each_block(
     return Refined(new, stopped)
 
 
-def least_loss(problem: Problem, progress: Progress | None = None) -> float:
-    """A loss that no grouping of these records within their cells is below, in percent."""
+def least_loss(
+    problem: Problem,
+    progress: Progress | None = None,
+    seconds: float | None = None,
+    labels: np.ndarray | None = None,
+) -> float:
+    """A loss that no grouping of these records within their cells is below, in percent.
+
+    With `seconds`, each cell gets its share of them; the labels of a grouping are where it begins.
+    """
     if problem.table.mixed:
         raise InputError("the lower bound is for numbers only, not ordinal or nominal columns")
     total = measures.sst(problem.filled)
@@ -113,7 +121,13 @@ def least_loss(problem: Problem, progress: Progress | None = None) -> float:
             if progress is not None:
                 progress((done + fraction * size) / len(order))
 
-        bound += measures.lower_bound(problem.filled[rows], problem.k, progress=tell)
+        bound += measures.lower_bound(
+            problem.filled[rows],
+            problem.k,
+            seconds=None if seconds is None else seconds * len(rows) / len(order),
+            labels=None if labels is None else labels[rows],
+            progress=tell,
+        )
         done += len(rows)
     # The sum of squares is rounded too, n times at most: that must not lift the bound.
     return 100 * bound / total * (1 - len(order) * np.finfo(np.float64).eps)

@@ -58,6 +58,7 @@ class Job:
     force: bool = False
     report_more: bool = False
     known: list[str] = field(default_factory=list)
+    bound_seconds: float | None = None
 
 
 class Outcome(NamedTuple):
@@ -107,7 +108,7 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
     if job.group_column is not None and job.settings.method == "individual":
         raise InputError("individual ranking has no groups of whole records to number")
     if job.settings.blocks is not None:
-        for name in ("group_column", "plot", "bound"):
+        for name in ("group_column", "plot", "bound", "bound_seconds"):
             if getattr(job, name):
                 raise InputError(
                     "blocks of columns have no groups of whole records: leave out "
@@ -123,9 +124,9 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
     if result.refined is not None and result.refined.stopped is not None:
         phase.say("refinement was stopped: it goes on with the best groups so far")
     least_loss = None
-    if job.bound:
+    if job.bound or job.bound_seconds is not None:
         with phase("computing the lower bound") as progress:
-            least_loss = result.bound(progress)
+            least_loss = result.bound(progress, seconds=job.bound_seconds)
     strata = roles["by"] or []
     new = published(file, result, dropped, job.group_column, strata, job.keep_metadata)
     others = [name for name in file.table.column_names if name not in {*result.replaced, *dropped}]
@@ -210,6 +211,7 @@ def _files_used(job: Job, dropped: list[str], bound: Bound | None, verdict: Verd
         _name(job.plot), dropped, job.group_column, certified(bound), form.delimiter,
         form.encoding, form.decimal, job.keep_metadata, form.published_decimals, job.strict,
         verdict, _name(job.note), job.report_strata, job.report_more, job.known,
+        job.bound_seconds,
     )  # fmt: skip
 
 
@@ -221,5 +223,7 @@ def certified(bound: Bound | None) -> str:
     """What a lower bound says, in a sentence."""
     if bound is None:
         return ""
+    if bound.optimal:
+        return f"certified optimal: no grouping loses less than {bound.loss:.4f} %"
     least = floor(bound.loss * 1e4) / 1e4
     return f"no grouping loses less than {least:.4f} %, which is {bound.gap:.1f} % below this loss"

@@ -23,7 +23,7 @@ def test_one_version():
 def test_minimum_versions_are_those_of_the_project():
     extras = PROJECT["optional-dependencies"]
     chosen = (
-        *("app", "datasets", "dask", "excel", "notebooks", "pandas", "polars", "report"),
+        *("app", "bound", "datasets", "dask", "excel", "notebooks", "pandas", "polars", "report"),
         *("sklearn", "stat"),
         "test",
     )

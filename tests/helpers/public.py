@@ -155,7 +155,7 @@ def _of_results(folder: Path, result: Any, rows: Any) -> list[Target]:
             Target(f"{name}.record_risk", of.record_risk, {"known": known, "progress": None}),
             Target(f"{name}.save_note", of.save_note, {"path": folder / "n.html"}),
             Target(f"{name}.linkage", of.linkage, {"progress": None}),
-            Target(f"{name}.bound", of.bound, {"progress": None}),
+            Target(f"{name}.bound", of.bound, {"progress": None, "seconds": 0.01}),
             Target(f"{name}.plot", of.plot, {"path": folder / "p.png"}),
         )
     ]
@@ -199,7 +199,13 @@ def _of_measures(result: Any) -> list[Target]:
             "cells": LABELS,
             "progress": None,
         },
-        "lower_bound": {"points": DATA, "k": 3, "progress": None},
+        "lower_bound": {
+            "points": DATA,
+            "k": 3,
+            "seconds": 0.01,
+            "labels": LABELS,
+            "progress": None,
+        },
         "mean_weight_change": pair,
         "oversized": {"labels": LABELS, "k": 3},
         "range_inference": pair | {"cells": LABELS},

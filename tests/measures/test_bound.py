@@ -1,7 +1,6 @@
 """The lower bound of the SSE against the optimum, found by trying all partitions."""
 
 from fractions import Fraction
-from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,17 +14,7 @@ from microagg_gpu import InputError
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.measures import lower_bound, sse, sst
 from microagg_gpu.measures.bound import Relaxation
-from reference.brute import optimum
-
-
-def exact_sse(points, labels):
-    """SSE as a fraction: the sum over pairs of a group of their squared distance / its size."""
-    total = Fraction(0)
-    for group in np.unique(labels):
-        rows = [[Fraction(x) for x in row] for row in points[labels == group].tolist()]
-        for one, other in combinations(rows, 2):
-            total += sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) / len(rows)
-    return total
+from reference.brute import exact_sse, optimum
 
 
 def neighbour_bound(points, k):

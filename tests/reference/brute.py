@@ -1,5 +1,6 @@
 """The optimal k-partition of a few records, by trying all of them."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -39,3 +40,13 @@ def optimum(points, k):
         labels[[i for i in range(n) if group >> i & 1]] = label
         left, label = left ^ group, label + 1
     return float(best[-1]), labels
+
+
+def exact_sse(points, labels):
+    """SSE as a fraction: the sum over pairs of a group of their squared distance / its size."""
+    total = Fraction(0)
+    for group in np.unique(labels):
+        rows = [[Fraction(x) for x in row] for row in points[labels == group].tolist()]
+        for one, other in combinations(rows, 2):
+            total += sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) / len(rows)
+    return total
