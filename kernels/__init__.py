@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from array_api_compat import is_cupy_array, is_numpy_array
 
 from .arrays import array_namespace, to_numpy
-from .protocol import Engine, EngineName, HasDiameterLoop, HasLoops, HasMixedLoop, HasPointSet
+from .protocol import (
+    Engine,
+    EngineName,
+    HasDiameterLoop,
+    HasLoops,
+    HasMixedLoop,
+    HasPointSet,
+    HasPricing,
+)
 
 if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     from . import cpu, cuda, generic
@@ -26,6 +34,7 @@ if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     _loops: tuple[HasLoops, ...] = (cpu, cuda)
     _diameter_loop: HasDiameterLoop = cuda
     _mixed_loop: HasMixedLoop = cpu
+    _pricing: HasPricing = cpu
 
 __all__ = [
     "ENGINES",

@@ -578,3 +578,49 @@ class HasMixedLoop(Protocol):
         self, points: Any, kinds: Any, weights: Any, k: int, progress: Progress | None = None
     ) -> np.ndarray:
         """The groups of MDAV over a `MixedPointSet`, numbered as they were formed."""
+
+
+@runtime_checkable
+class HasPricing(Protocol):
+    """An engine that searches for groups that pay more than they cost: cpu."""
+
+    def price(
+        self,
+        points: np.ndarray,
+        order: np.ndarray,
+        begin: int,
+        nearest: np.ndarray,
+        prices: np.ndarray,
+        limits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+        k: int,
+        most: int,
+        columns: np.ndarray,
+    ) -> tuple[int, int, int]:
+        """Lower prices until no group with one of some records as its first pays too much.
+
+        Parameters
+        ----------
+        points : float64 array of shape (n, d)
+        order : int64 array
+            The order of the records; a group belongs to its first.
+        begin : int
+            Place in `order` to begin at.
+        nearest : float64 array of shape (n, 2k)
+            Sums of the least 0, 1, 2, ... squared distances of each record.
+        prices : float64 array
+            Changed: lowered for the records of groups that pay too much.
+        limits : start, number, fine, size
+            The limits that each record is in, and of each limit its fine and how many of its
+            records a group must have to be fined.
+        k : int
+        most : int
+            Steps to take for one record and size. If they do not suffice, the price of the record
+            falls by what is left.
+        columns : int64 array of shape (rows, 2k - 1)
+            Gets the groups that paid too much, filled up with -1.
+
+        Returns
+        -------
+        tuple of int
+            The place to go on at, how many groups were found, and how many searches were given up.
+        """

@@ -128,8 +128,6 @@ def test_kernels_are_seen_only_by_their_protocol():
     inside = ("arguments", "arrays", "cache", "compiling", "protocol")
     allowed = {"kernels", *(f"kernels.{name}" for name in inside)}
     for module, others in IMPORTED.items():
-        if module == "measures.columns":  # one search, on the CPU: no other engine has it
-            others = others - {"kernels.cpu.pricing"}
         if not module.startswith("kernels"):
             assert {name for name in others if name.startswith("kernels")} <= allowed, module
 

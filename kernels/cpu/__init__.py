@@ -20,6 +20,7 @@ from .neighbours import neighbours
 from .pair_loops import PairLoops
 from .paths import nearest_path, shorten_tour
 from .points import PointSet
+from .pricing import price
 from .segments import optimal_path_sizes, optimal_sizes
 from .sums import correctly_rounded_sum
 from .tours import hamiltonian_paths
@@ -49,6 +50,7 @@ __all__ = [
     "neighbours",
     "optimal_path_sizes",
     "optimal_sizes",
+    "price",
     "shorten_tour",
     "vmdav_groups",
 ]

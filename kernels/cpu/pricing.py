@@ -25,35 +25,7 @@ from .outer import squared_distance
 
 @entry()
 def price(points, order, begin, nearest, prices, limits, k, most, columns):
-    """Lower prices until no group with one of some records as its first pays more than it costs.
-
-    Parameters
-    ----------
-    points : records
-    order : int64 array
-        The order of the records; a group belongs to its first.
-    begin : int
-        Place in `order` to begin at.
-    nearest : float64 array of shape (n, 2k)
-        Sums of the least 0, 1, 2, ... squared distances of each record.
-    prices : float64 array
-        Changed: lowered for the records of groups that pay too much.
-    limits : start, number, fine, size
-        The limits that each record is in, and of each limit its fine and how many of its records
-        a group must have to be fined.
-    k : int
-    most : int
-        Steps to take for one record and size. If they do not suffice, the price of the record
-        falls by what is left.
-    columns : int64 array of shape (rows, 2k - 1)
-        Gets the groups that paid too much, filled up with -1. Full, it ends the call, as do many
-        steps.
-
-    Returns
-    -------
-    tuple of int
-        The place to go on at, how many groups were found, and how many searches were given up.
-    """
+    """See `protocol.HasPricing`; it comes back after many steps, and if `columns` is half full."""
     found, steps, left = 0, 0, 0
     counts = np.zeros(len(limits[2]), dtype=np.int64)
     room = len(columns) // 2

@@ -332,7 +332,8 @@ PANELS: dict[str, tuple[Any, ...]] = {
     ),
     "How": (
         Method, MethodOption, Aggregate, Trim, PublishedDecimals, KeepIntegers, VariableWeights,
-        Scale, NoStandardize, Refine, RefineSteps, Bound, Seed, Shuffle,
+        Scale, NoStandardize, Refine, RefineSteps, Bound,
+        BoundSeconds, Seed, Shuffle,
     ),
     "Rules for groups, besides k": (
         Dominance, PPercent, Unrepaired, Sensitive, T, TMethod, Strict,

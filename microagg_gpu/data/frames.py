@@ -223,7 +223,7 @@ def _read_series(series: nw.Series, roles: Roles) -> Table:
 
 
 def _column(frame: nw.DataFrame, name: Any) -> nw.Series:
-    return frame[:, list(frame.columns).index(name)]
+    return frame[name] if isinstance(name, str) else frame[:, list(frame.columns).index(name)]
 
 
 def _existing(role: str, columns: Columns, names: list[Any]) -> list[Any]:

@@ -17,9 +17,10 @@ _VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary
 
 def compact_table(table: pa.Table) -> pa.Table:
     """A table of Arrow whose columns hold what they show, and without metadata."""
-    for i, field in enumerate(table.schema):
-        table = table.set_column(i, field.remove_metadata(), compact_column(table[i]))
-    return table.replace_schema_metadata(None)
+    # At once: to set a column copies the list of all others.
+    columns = [compact_column(column) for column in table.itercolumns()]
+    fields = [field.remove_metadata() for field in table.schema]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 def without_views(table: pa.Table) -> pa.Table:

@@ -384,7 +384,18 @@ def _joined(batch: pa.RecordBatch, form: TextForm) -> pa.Buffer:
     columns = [_quoted(column.cast(pa.large_string()), form, single) for column in batch.columns]
     lines = pc.binary_join_element_wise(*columns, _scalar(form.delimiter))
     lines = pc.binary_join_element_wise(lines, _scalar(""), _scalar(form.newline))
-    return lines.buffers()[2].slice(0, pc.sum(pc.binary_length(lines)).as_py() or 0)
+    joined = lines.buffers()[2].slice(0, pc.sum(pc.binary_length(lines)).as_py() or 0)
+    if not np.frombuffer(joined, np.uint8).all():
+        place = next(j for j, cells in enumerate(columns) if pc.any(_hold_nul(cells)).as_py())
+        raise InputError(
+            f"column {place + 1} holds the character NUL, which no CSV file can hold: "
+            "leave it out, or write Parquet"
+        )
+    return joined
+
+
+def _hold_nul(cells: pa.Array) -> pa.Array:
+    return pc.match_substring(cells, "\0")
 
 
 def _quoted(cells: pa.Array, form: TextForm, single: bool) -> pa.Array:

@@ -92,22 +92,21 @@ class DataFile:
         Text becomes int64 or uint64 if it is whole numbers only, else float64. Numbers of typed
         files stay in their type, but half precision becomes single.
         """
-        table = self.table
-        infinite = {}
+        columns, infinite = {}, {}
         for name in names:
             column = self._numbers(name)
             if column is None:
                 raise InputError(*self._not_numeric(name))
             if _any_infinite(column):
                 infinite[name] = pc.is_inf(column).fill_null(False).to_numpy()
-            table = _with_column(table, name, column)
+            columns[name] = column
         if infinite:
             raise InputError(
                 f"{values_are(sum(map(np.count_nonzero, infinite.values())), self.path)} "
                 f"infinite or too large, in column {self.where(infinite)}: correct them or leave "
                 "out those records"
             )
-        return table
+        return _with_columns(self.table, columns)
 
     def numeric_columns(self) -> list[str]:
         """Names of the columns that `with_numbers` takes, unless all is missing in them."""
@@ -186,14 +185,15 @@ class DataFile:
         """
         table = self.table if kept is None else _records(self.table, kept)
         before = table.schema
-        missing = dict(self.missing)
+        missing, columns = dict(self.missing), {}
         for name in names:
             old, new = table[name], protected[name]
             if self.text is not None and pa.types.is_string(old.type) and new.null_count:
                 missing[name] = _most_common(old.filter(pc.is_null(new)))
-            table = _with_column(table, name, new)
+            columns[name] = new
         for name in strata:
-            table = _with_column(table, name, numbers.without_nan(table[name]))
+            columns[name] = numbers.without_nan(columns.get(name, table[name]))
+        table = _with_columns(table, columns)
         table = table.select([name for name in table.column_names if name not in drop])
         for name, values in (added or {}).items():
             if name.strip() in (there.strip() for there in table.column_names):
@@ -201,9 +201,9 @@ class DataFile:
             table = table.append_column(name, pa.array(values))
         table = compact_table(table)
         if keep_metadata:
-            for i, name in enumerate(table.column_names):
-                old = before.field(name).metadata if name in before.names else None
-                table = table.set_column(i, table.field(i).with_metadata(old), table[i])
+            kept_of = {field.name: field.metadata for field in before}
+            fields = [field.with_metadata(kept_of.get(field.name)) for field in table.schema]
+            table = pa.Table.from_arrays(table.columns, schema=pa.schema(fields))
         notes = _pandas_notes(before, table.schema, kept is None, keep_metadata)
         others = before.metadata or {} if keep_metadata else {}
         table = table.replace_schema_metadata(others | notes)
@@ -256,11 +256,15 @@ def _most_common(cells: pa.ChunkedArray) -> str:
     return max(counts, key=lambda one: one["counts"])["values"] if counts else ""
 
 
-def _with_column(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
-    place = table.column_names.index(name)
-    old = table.schema.field(place)
-    new = old.with_type(column.type).with_nullable(old.nullable or column.null_count > 0)
-    return table.set_column(place, new, column)
+def _with_columns(table: pa.Table, columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
+    """A table with some of its columns replaced, all at once: there may be thousands."""
+    fields, new = list(table.schema), table.columns
+    for place, name in enumerate(table.column_names):
+        if (column := columns.get(name)) is not None:
+            nullable = fields[place].nullable or column.null_count > 0
+            fields[place] = fields[place].with_type(column.type).with_nullable(nullable)
+            new[place] = column
+    return pa.Table.from_arrays(new, schema=pa.schema(fields, table.schema.metadata))
 
 
 def _records(table: pa.Table, kept: np.ndarray) -> pa.Table:

@@ -9,8 +9,7 @@ import numpy as np
 from ..engines import choose
 from ..errors import InputError
 from ..kernels.compiling import clock
-from ..kernels.cpu.pricing import price
-from ..kernels.protocol import Progress
+from ..kernels.protocol import HasPricing, Progress
 from .limits import Limits
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
@@ -71,7 +70,10 @@ class Columns:
     def __init__(self, points: np.ndarray, k: int, labels: np.ndarray | None, end: float) -> None:
         self.highs, self.points, self.k, self.end = solver(), points, k, end
         self.n = len(points)
-        squares, records = choose(points, "cpu")[1].neighbours(points, 2 * k - 1)
+        engine = choose(points, "cpu")[1]
+        assert isinstance(engine, HasPricing)
+        self.engine = engine
+        squares, records = engine.neighbours(points, 2 * k - 1)
         # Sums of the least 0, 1, 2, ... squares of each record.
         self.nearest = np.zeros((self.n, 2 * k))
         self.nearest[:, 1:] = np.cumsum(squares, axis=1)
@@ -143,7 +145,7 @@ class Columns:
         room = np.empty((4096, 2 * self.k - 1), dtype=np.int64)
         place, left, found = 0, 0, []
         while place < self.n:
-            place, count, given_up = price(
+            place, count, given_up = self.engine.price(
                 self.points, order, place, self.nearest, prices, limits, self.k, self.steps, room
             )
             found.append(room[:count].copy())

@@ -36,7 +36,7 @@ def test_compiling_is_a_phase_of_its_own():
 
 
 # Of sets of records, step by step: only `diameter` by seed and tests call them.
-RARE = {"_take_nearest", "_distances", "nearest_to_group", "distance_to_nearest"}
+RARE = {"farthest", "_take_nearest", "_distances", "nearest_to_group", "distance_to_nearest"}
 
 
 def test_its_runs_call_every_kernel():

@@ -361,3 +361,13 @@ def test_protecting_a_column_changes_nothing_else(drawn, random):
     gone = {cell for cell, gap in zip(cells, gaps, strict=True) if gap}
     assert len(gone) <= 1
     assert gone <= spellings
+
+
+@pytest.mark.parametrize("place", ["name", "cell"])
+def test_no_csv_file_holds_the_character_nul(tmp_path, place):
+    """It could not be read again."""
+    names = ["x", "a\0b" if place == "name" else "a"]
+    cells = ["p", "q\0" if place == "cell" else "q"] * 3
+    file = DataFile(Path("in.parquet"), pa.table([range(6), cells], names=names), None)
+    refused("column 2 holds the character NUL, which no CSV file can hold", write_file, file,
+            tmp_path / "t", Path("out.csv"))  # fmt: skip

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from helpers.strategies import KINDS, make_table
 from microagg_gpu import InputError, microaggregate
-from microagg_gpu.kernels.cpu.pricing import price
+from microagg_gpu.kernels.cpu import price
 from microagg_gpu.measures import lower_bound, sse
 from microagg_gpu.measures.limits import Limits
 from reference.brute import exact_sse, optimum
