@@ -3,6 +3,7 @@
 import os
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from microagg_gpu.kernels.compiling import clock
 from microagg_gpu.measures import sse, sst
 from microagg_gpu.measures.columns import Columns
 
-from ..common import SavedRuns, data_home
+from ..common import SavedRuns, data_home, machine_line
 
 SECONDS = {3: 120.0, 4: 240.0, 5: 240.0}  # for the bound
 BEST = 20.0  # seconds of method best, to begin with
@@ -44,8 +45,8 @@ def whole_groups(columns: Columns, seconds: float) -> np.ndarray | None:
     return labels if labels.min() >= 0 else None
 
 
-def certificate(name: str, k: int) -> dict[str, float]:
-    """Bound and losses of a file, in percent, with seconds of processor time and the load."""
+def certificate(name: str, k: int) -> dict[str, Any]:
+    """Bound and losses of a file, in percent, with processor time, load and machine."""
     data = fetch(name, data_home()).data
     points = (data - data.mean(axis=0)) / data.std(axis=0, ddof=1)
     total = sst(points)
@@ -58,7 +59,7 @@ def certificate(name: str, k: int) -> dict[str, float]:
     labels = whole_groups(columns, WHOLE)
     if labels is not None:
         found["whole"] = 100 * sse(points, labels) / total
-    return found | {"load": round(load, 1)}
+    return found | {"load": round(load, 1), "machine": machine_line()}
 
 
 def certificates(runs: SavedRuns, names: list[str], sizes: list[int]) -> None:

@@ -143,10 +143,11 @@ def _methods(done: Runs) -> str:
 
 
 def _certificates(done: Runs) -> str:
-    lines = []
+    lines, machines = [], set()
     for name, run in sorted(done.items(), key=lambda one: one[0].split("=")[-1]):
         if match := re.fullmatch(r"certificate (\w+) k=(\d+)", name):
             file, k = match.groups()
+            machines.add(run["machine"])
             digits = 4 if file == "eia" else 3
             least = min(run["best"], run.get("whole", run["best"]))
             before = done.get(f"files {file} k={k} bound")
@@ -165,7 +166,8 @@ def _certificates(done: Runs) -> str:
         "240 s (k = 4, 5) of the clock; it begins with the groups of `best`. *Whole groups* is the "
         "loss of the best partition that HiGHS made of the columns. The gap is from the "
         "higher bound to the lower loss. The machine was shared: the "
-        "processor time is what the bound really got, and some cells got a few seconds only."
+        "processor time is what the bound really got, and some cells got a few seconds only. "
+        f"Machine: {'; '.join(sorted(map(str, machines)))}."
     )
     return _section("Certificates by set partitioning", head, lines, text) if lines else ""
 
