@@ -36,6 +36,7 @@ NONE = 2**63 - 1  # above every record
 LEVELS = 8  # more than 32**8 records have
 SLACK = 2.0**-22  # for each variable and 8 more, of squared distances in single precision
 _TINY = 1e-36  # squares near what single precision cannot hold
+FAR = 2.0**30  # units: squares of what is farther out than this must be numbers too
 
 
 class Boxes(NamedTuple):
@@ -257,14 +258,14 @@ def begin_walk(tree):
 def relate(tree, block, target, walk):
     """Make a target relative to the middle of a block.
 
-    One that is farther out than 2**30 units is taken as if it were there, nearer to all records:
-    its square must be a number. Those of searches for the farthest are among the records.
+    One that is farther out than `FAR` is taken as if it were there, nearer to all records. So
+    bounds from below stay so; searches for the farthest do without the tree then.
     """
     square = 0.0
     for v in range(len(target)):
         x = (target[v] - tree.middle[block, v]) * tree.scale
-        x = x if x < 2.0**30 else 2.0**30
-        x = x if x > -(2.0**30) else -(2.0**30)
+        x = x if x < FAR else FAR
+        x = x if x > -FAR else -FAR
         walk.relative[v] = x
         square += x * x
     walk.square[0] = square

@@ -153,6 +153,19 @@ def candidates(tree, leaf, walk, limit):
 
 
 @inner()
+def _scan(tree, target, record, distance):
+    """As `farthest`, by looking at all records."""
+    for leaf in range(len(tree.record)):
+        for i in range(WIDTH):
+            candidate = tree.record[leaf, i]
+            if candidate >= 0:
+                far = boxes.distance_of(tree, leaf * WIDTH + i, target)
+                if far > distance or (far == distance and candidate < record):
+                    record, distance = candidate, far
+    return record, distance
+
+
+@inner()
 def farthest(tree, seen, target, record, distance):
     """Find the record farthest from a point, the lowest of several.
 
@@ -172,6 +185,8 @@ def farthest(tree, seen, target, record, distance):
     level = levels - 1
     at[level] = tree.start[level]
     bound_block(tree, walk, at[level], target, away, excess, bounds, level, scratch)
+    if walk.square[0] > boxes.FAR:  # long before it is cut off; and all records are far anyway
+        return _scan(tree, target, record, distance)
     least = below(tree, distance)
     if (_NEAR * away) ** 2 * tree.square > greatest_lane(bounds, level)[1]:
         away = -1.0  # too far from the reference for its view to tell anything

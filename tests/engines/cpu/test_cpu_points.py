@@ -170,6 +170,22 @@ def test_single_precision_misses_no_record(kind, n, d, seed, unit, middle):
                     assert np.all(lanes[there] >= exact[tree.record[there]])
 
 
+@pytest.mark.parametrize("spread", [1e-3, 1e-7, 1e-11])
+def test_a_dense_cluster_far_from_the_middle(spread):
+    """Once only the cluster is left, the middle is far outside it, in the unit of its tree."""
+    rng = np.random.default_rng(7)
+    dense = 1.0 + spread * rng.normal(size=(1500, 3))
+    points = np.concatenate([rng.normal(size=(1700, 3)) - 3.0, dense])
+    middle = points.mean(axis=0)
+    ours, plain = cpu.PointSet(points), generic.PointSet(points)
+    for records in (ours, plain):
+        records.take(list(range(1700)))
+    for _ in range(250):
+        record = plain.farthest_from(middle)
+        assert ours.farthest_from(middle) == record
+        assert ours.take_nearest(record, 4) == plain.take_nearest(record, 4)
+
+
 def test_what_was_seen_earlier_does_not_mislead():
     """Searches near a few references, while records leave, find what a scan finds."""
     rng = np.random.default_rng(5)
