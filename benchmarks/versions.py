@@ -124,19 +124,20 @@ def report(known: dict[str, Any], against: str) -> str:
             figure(row["processor"]["earlier"]), figure(row["processor"]["now"]),
             figure(row["processor"]["earlier"] / row["processor"]["now"]),
             figure(row["seconds"]["earlier"] / row["seconds"]["now"]),
-            "yes" if row["same"] else "**no**", f"{row['load']:.1f}", row["commit"],
+            "yes" if row["same"] else "**no**", str(row["repeats"]), f"{row['load']:.1f}",
+            row["commit"],
         ]
         for name, data, k in (*CASES, *LARGE)
         if (row := known.get(f"{name}, {data}"))
     ]  # fmt: skip
     head = ["method", "data", "k", "processor s, earlier", "now", "ratio", "ratio of seconds",
-            "same result", "load", "commit"]  # fmt: skip
+            "same result", "runs", "load", "commit"]  # fmt: skip
     return "\n\n".join((
         "# Against an earlier version",
         f"`python -m benchmarks.versions`: whole calls of `microaggregate` (linkage: "
         f"`measures.record_linkage`) with commit {against} (*earlier*) and now, in turns, each in "
-        "a process of its own, nothing compiled in what is timed; medians of three runs, or of one "
-        "with a million records. The ratio is that of processor seconds of all cores; that of "
+        "a process of its own, nothing compiled in what is timed; medians of so many *runs*. The "
+        "ratio is that of processor seconds of all cores; that of "
         "seconds is beside it. The load is how many processes wanted the machine's cores.",
         machine_line() + ".",
         "\n".join(table(head, rows)),
