@@ -1,6 +1,6 @@
 """Arguments: natural ones work, and junk of any kind is one line of InputError."""
 
-import itertools
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -167,6 +167,15 @@ def test_errors_of_a_callback_are_not_ours():
         compare(points, 3, "mdav", progress=progress)
 
 
+def test_an_option_without_a_text_is_refused_by_compare():
+    class Unshowable:
+        def __repr__(self):
+            raise RuntimeError
+
+    with pytest.raises(InputError, match="gamma=<Unshowable>"):
+        compare(ARRAY, 3, [("vmdav", {"gamma": Unshowable()})])
+
+
 # Whatever is given
 
 EVERY = 13  # of the single replacements is made here; all of them by -m slow
@@ -188,8 +197,14 @@ def nothing_fails(calls):
     assert not texts, f"{len(texts)} calls failed:\n" + "\n".join(texts[:5])
 
 
+def is_drawn(target, changed):
+    """Whether a call is one of the sample, which is the same whatever libraries there are."""
+    [(parameter, (what, _))] = changed.items()
+    return zlib.crc32(f"{target.name} {parameter} {what}".encode()) % EVERY == 0
+
+
 def test_junk_is_refused(folder):
-    nothing_fails(itertools.islice(single_calls(folder), 0, None, EVERY))
+    nothing_fails(call for call in single_calls(folder) if is_drawn(*call))
 
 
 def test_junk_in_several_places_is_refused(folder):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..errors import shown
+from ..errors import as_text, shown
 from ..files.verdict import Verdict
 from ..measures.sensitive import ClosenessCheck
 from ..methods import METHODS
@@ -322,7 +322,7 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
 
 def named(method: str, options: Mapping[str, Any]) -> str:
     """A method with its options, as 'vmdav gamma=0.5'."""
-    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])
+    return " ".join([method, *(f"{name}={as_text(value)}" for name, value in options.items())])
 
 
 def left_out(dropped: int, suppressed: int, dominated: int = 0) -> str:
