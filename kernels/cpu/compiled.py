@@ -13,9 +13,10 @@ from typing import Any
 from numba import njit, types
 from numba.core import event, serialize
 from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
+from numba.core.compiler import Compiler, CompileResult
 
 from .. import cache, compiling
+from .linked import EntryCompiler, InnerCompiler, rebuild
 
 
 class KernelCache(NullCache):
@@ -25,8 +26,11 @@ class KernelCache(NullCache):
     What cannot be read or written is compiled again.
     """
 
-    def __init__(self, kernel: Callable[..., Any]) -> None:
+    def __init__(
+        self, kernel: Callable[..., Any], rebuild: Callable[..., Any] = CompileResult._rebuild
+    ) -> None:
         self._kernel = f"{kernel.__module__}.{kernel.__qualname__}"
+        self._rebuild = rebuild
 
     @property
     def cache_path(self) -> str:
@@ -44,7 +48,7 @@ class KernelCache(NullCache):
         target_context.refresh()
         for content in cache.load(self._file(sig, target_context.codegen())):
             try:
-                return CompileResult._rebuild(target_context, *pickle.loads(content))
+                return self._rebuild(target_context, *pickle.loads(content))
             except Exception:  # a file that is broken can raise anything
                 continue
         return None
@@ -65,15 +69,14 @@ class _Listener(event.Listener):
 event.register("numba:compile", _Listener())
 
 
-def entry(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a kernel when it is called from Python.
-
-    It divides as NumPy does: checks for 0 would be code.
-    """
-
+def _compiled(
+    kept: Callable[[Callable[..., Any]], KernelCache], compiler: type[Compiler], **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
     def decorate(kernel: Callable[..., Any]) -> Any:
-        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, error_model="numpy", **options)(kernel)
-        dispatcher._cache = KernelCache(kernel)
+        # It divides as NumPy does: checks for 0 would be code.
+        options.update(nogil=True, no_cfunc_wrapper=True, error_model="numpy")
+        dispatcher = njit(pipeline_class=compiler, **options)(kernel)
+        dispatcher._cache = kept(kernel)
         usual = dispatcher.get_call_template
 
         def call_template(args: Any, kws: Any) -> Any:
@@ -86,5 +89,9 @@ def entry(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-# Called by other kernels only: to call one from Python ends the process.
-inner = partial(entry, no_cpython_wrapper=True)
+# Makes a kernel that is compiled when it is called from Python.
+entry = partial(_compiled, KernelCache, EntryCompiler)
+# One that other kernels call only: to call it from Python ends the process.
+inner = partial(
+    _compiled, partial(KernelCache, rebuild=rebuild), InnerCompiler, no_cpython_wrapper=True
+)

@@ -14,7 +14,7 @@ from microagg_gpu import microaggregate
 from microagg_gpu.engines import Work, host_engine
 from microagg_gpu.kernels import cache, compiling
 from microagg_gpu.kernels.cache import is_ready  # the real one, which conftest.py replaces
-from microagg_gpu.kernels.cpu.compiled import KernelCache, entry
+from microagg_gpu.kernels.cpu.compiled import KernelCache, entry, inner
 from microagg_gpu.methods.annealing import _Budget
 from microagg_gpu.methods.registry import METHODS, work_of
 
@@ -112,6 +112,50 @@ def test_a_broken_file_is_compiled_again(folders):
     assert kept.load_overload(signature, context) is None
     assert entry()(doubled)(2.0) == 4.0
     assert kept.load_overload(signature, context) is not None
+
+
+def callers():
+    """A kernel that only others call, and two that Python calls, compiled when they are called."""
+
+    @inner()
+    def root(x):
+        if x < 0.0:
+            raise ValueError("a negative number has no root")
+        return np.sqrt(x), "found"
+
+    @entry()
+    def fourth_root(x):
+        return root(root(x)[0])[0]
+
+    @entry()
+    def roots(x):
+        return [root(y)[0] for y in x], root(x[0])[1]
+
+    return fourth_root, roots
+
+
+def test_a_kernel_that_others_call_is_kept_for_other_callers(folders):
+    fourth_root, _ = callers()
+    assert fourth_root(16.0) == 2.0
+    before = {path: path.stat().st_mtime_ns for path in folders[0].iterdir()}
+    assert len(before) == 2
+    _, roots = callers()  # as in another process
+    assert roots(np.array([4.0, 9.0])) == ([2.0, 3.0], "found")
+    with pytest.raises(ValueError, match="no root"):
+        roots(np.array([-1.0]))
+    after = {path: path.stat().st_mtime_ns for path in folders[0].iterdir()}
+    assert len(after) == 3
+    assert before.items() <= after.items()  # the kernel that both call was not made again
+
+
+def test_a_broken_file_of_a_kernel_that_others_call_is_compiled_again(folders):
+    fourth_root, _ = callers()
+    assert fourth_root(16.0) == 2.0
+    for file in folders[0].iterdir():
+        file.write_bytes(b"no kernel")
+    fourth_root, roots = callers()
+    assert fourth_root(81.0) == 3.0
+    assert roots(np.array([4.0])) == ([2.0], "found")
 
 
 def test_folders_of_other_keys_do_not_pile_up(folders):
