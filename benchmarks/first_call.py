@@ -58,7 +58,7 @@ def commands() -> Iterator[tuple[str, str]]:
     lines = subprocess.run(
         ["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.replace("\\\n", " ")
-    demo = [line for line in lines.splitlines() if "/microagg " in line or "/python -m" in line]
+    demo = [line for line in lines.splitlines() if "/microagg " in line or "-m benchmarks" in line]
     for line in demo:
         again = " --force" if "-o " in line or "--plot " in line else ""
         yield f"`make demo`: {_name(line)}", f"cd {ROOT} && mkdir -p demo && {line}{again}"
@@ -109,14 +109,12 @@ def report(rows: dict[str, dict[str, Any]]) -> str:
         "",
         "`python -m benchmarks.first_call`: each command in a process of its own, from its start "
         "to its end; nothing compiled (*first*), and after `microagg warmup` (*later*). Seconds, "
-        "and in brackets processor seconds of all cores. The machine was busy with other work: "
-        f"{min(loads):.1f} to {max(loads):.1f} processes wanted its {os.cpu_count()} cores. So "
-        "seconds are several times those of an idle machine. Processor seconds are a better "
-        "measure, but longer too: the same command took up to twice as many at another time. The "
-        "median of three runs, or one run where it takes more than 10 s. Small work runs on the "
-        "generic engine until its kernels are compiled, and does not cause that itself: the last "
-        "column is the difference of the processor seconds, for compiling or by the generic "
-        "engine.",
+        f"and in brackets processor seconds of all cores. {min(loads):.1f} to {max(loads):.1f} "
+        f"processes wanted the {os.cpu_count()} cores, the command itself included; seconds are "
+        "longer where there were more processes than cores. The median of three runs, or one run "
+        "where it takes more than 10 s. Small work runs on the generic engine until its kernels "
+        "are compiled, and does not cause that itself: the last column is the difference of the "
+        "processor seconds, for compiling or by the generic engine.",
         "",
         f"{machine_line()}; commit {', '.join(commits)}.",
         "",
