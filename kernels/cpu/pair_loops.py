@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arguments import PrimalDual
 from ..generic.arrays import to_numpy
-from . import boxes, kdtree, relaxation
+from . import boxes, relaxation
 from .threads import on_all_cores
 
 
@@ -15,9 +15,8 @@ class PairLoops:
 
     def __init__(self, points: Any) -> None:
         values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
-        n = len(values)
-        self.points = values[kdtree.build(values).record.reshape(-1)[:n]]
-        self._tree = boxes.build(self.points, np.arange(n))
+        self.points = values[order_of_tree(values)]
+        self._tree = boxes.build(self.points, np.arange(len(values)))
 
     def squares_of(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Squared distances of pairs."""
@@ -54,3 +53,9 @@ class PairLoops:
                 relaxation.worst_triangles, many, first, start, other, w, own, least, worst
             )
         return worst
+
+
+def order_of_tree(points: np.ndarray) -> np.ndarray:
+    """The records in an order in which those that are near follow each other."""
+    n = len(points)
+    return boxes.build(points, np.arange(n)).record.reshape(-1)[:n]

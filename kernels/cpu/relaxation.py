@@ -63,7 +63,8 @@ def improve(rows, squares, steps, state, sums, passes, k):
 def reduce_costs(rows, squares, u, cost):
     """Costs c of pairs: their squares, less what the rows that they are in pay for."""
     start, pair, sign, _ = rows
-    cost[:] = squares
+    for p in range(len(squares)):
+        cost[p] = squares[p]
     for r in range(len(u)):
         if u[r] > 0.0:
             for e in range(start[r], start[r + 1]):
