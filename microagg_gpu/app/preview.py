@@ -133,7 +133,7 @@ def _given_away(prepared: Prepared, plan: Plan, result: Result) -> dict[str, Any
 
 
 def bound(prepared: Prepared, plan: Plan, phase: Phases) -> float | None:
-    """A loss that no grouping is below; None where it is not known or takes too long."""
+    """A lower bound on the loss of any grouping; None if it is not known or takes too long."""
     table = prepared.table
     if table.mixed or len(table.values) > BOUNDED:
         return None

@@ -20,9 +20,10 @@ from .progress import Phases
 def one_file(sources: Sequence[Path]) -> Path:
     """The only file that is given."""
     if len(sources) > 1 or sources[0].is_dir():
-        what = f"{len(sources)} files are" if len(sources) > 1 else f"{sources[0]} is a directory,"
+        many = len(sources) > 1
+        what = f"{len(sources)} files are given" if many else f"{sources[0]} is a directory"
         raise InputError(
-            f"{what} given, which are protected as one by several workers: add --workers "
+            f"{what}, and several files are protected together by Dask workers: add --workers "
             f"{os.cpu_count() or 2}, or --scheduler with the address of a Dask cluster"
         )
     return sources[0]
@@ -125,7 +126,9 @@ def _client(workers: int | None, scheduler: str | None, output: Path) -> Iterato
         return
     cores = os.cpu_count() or 1
     if workers is None or not 1 <= workers <= 1024:
-        raise InputError(f"--workers {workers} cannot be: give a number of processes, as {cores}")
+        raise InputError(
+            f"--workers must be from 1 to 1024, not {workers}: this machine has {cores} cores"
+        )
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     home = output.resolve().parent
     if not home.is_dir():

@@ -188,8 +188,8 @@ def merge(cells: Cells, points: np.ndarray, kinds: np.ndarray, k: int) -> Cells:
         ]  # fmt: skip
         if not others:
             raise InputError(
-                f"only {sizes[small]} records are like '{cells.names[small]}' in all strata, fewer "
-                f"than k={k}: leave them out (",
+                f"all strata together have only {sizes[small]} records like "
+                f"'{cells.names[small]}', fewer than k={k}: leave them out (",
                 option("small_strata", "suppress"),
                 " or ",
                 option("missing", "drop"),

@@ -403,7 +403,7 @@ def _as_text(file: DataFile, kind: Path) -> pa.Table:
             columns.append(numbers.spell(column, decimal, file.missing.get(name, "")))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputError(
-                f"column {name!r} cannot be written as CSV, being {column.type}: leave it out, "
-                "or write Parquet"
+                f"column {name!r} holds {column.type}, which CSV cannot hold: leave it out, or "
+                "write Parquet"
             ) from None
     return pa.table(columns, names=file.table.column_names)

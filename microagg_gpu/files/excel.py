@@ -42,7 +42,7 @@ def read(path: Path) -> pa.Table:
         if isinstance(error, OSError) and error.errno:
             raise InputError(f"{path} cannot be read: {reason(error)}") from None
         raise InputError(
-            f"{path} cannot be read as Excel: it is no such file, or a broken one"
+            f"{path} cannot be read as Excel: it has another format, or is damaged"
         ) from None
     names = [_text(cell) for cell in rows[0]] if rows else []
     columns = [_column([row[j] for row in rows[1:]]) for j in range(len(names))]

@@ -81,7 +81,7 @@ def read_bytes(path: Path, compression: str | None) -> bytes:
                 if getattr(error, "errno", None):
                     raise
                 raise InputError(
-                    f"{path} cannot be read: it is no {compression} file, or a broken one"
+                    f"{path} cannot be read: it is not a {compression} file, or is damaged"
                 ) from None
 
 
@@ -99,7 +99,7 @@ def read_table(path: Path, form: str) -> pa.Table:
             table = without_views(table)
         except _BROKEN:
             raise InputError(
-                f"{path} cannot be read as {form}: it is no such file, or a broken one"
+                f"{path} cannot be read as {form}: it has another format, or is damaged"
             ) from None
     return table
 
@@ -156,8 +156,8 @@ def check_target(target: Path, sources: Sequence[Path], force: bool) -> None:
     """Refuse a target that cannot or should not be written, before any work is done."""
     if any(os.path.realpath(target) == os.path.realpath(source) for source in sources):
         raise InputError(
-            f"{target} is named twice, and an input or another output would be replaced: give each "
-            "file a name of its own"
+            f"{target} is also an input or another output and would be overwritten: choose another "
+            "name"
         )
     real = real_target(target)
     if target.is_dir():

@@ -97,7 +97,7 @@ def read(path: Path, form: str) -> tuple[pa.Table, Labels]:
         raise InputError(f"{path} cannot be read: {reason(error)}") from None
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
         raise InputError(
-            f"{path} cannot be read as {form}: it is no such file, or a broken one"
+            f"{path} cannot be read as {form}: it has another format, or is damaged"
         ) from None
     lettered = meta.missing_user_values if form == "Stata" else {}
     for name in lettered:

@@ -26,7 +26,7 @@ def as_matrix(data: ArrayLike, name: str = "points") -> np.ndarray:
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise InputError(
             f"{name} holds {bad} missing or infinite values, the first in record {row}, "
-            f"variable {column}; remove or impute them."
+            f"variable {column}: fill them in, or leave out those records"
         )
     return matrix
 

@@ -33,7 +33,11 @@ OUT = ["-k", 2, "-o", "out.csv"]
         ("x,y\n1,a\n3,4\n", ["protect", "in.csv", *OUT], "column 'y' of in.csv is not numeric"),
         ("x\n1\n2\n", ["protect", "absent.csv", *OUT], "absent.csv does not exist"),
         ("x\n1\n2\n", ["protect", "in.csv", "-k", 3, "-o", "out.csv"], "-k 3 is more than the 2"),
-        ("x\n1\n2\n", ["protect", "in.csv", "-k", 2, "-o", "in.csv", "--force"], "twice"),
+        (
+            "x\n1\n2\n",
+            ["protect", "in.csv", "-k", 2, "-o", "in.csv", "--force"],
+            "would be overwritten",
+        ),
         ("x\n1\n2\n", ["protect", "in.csv", *OUT, "--method", "magic"], "'magic' is unknown"),
         ("x\n1\n2\n", ["check", "in.csv", "-k", 2, "--columns", "y"], "'y' is not in in.csv"),
         ("x\n1\n2\n", ["report", "in.csv", "in.csv", "-o", "o.html"], "no column of numbers"),
@@ -168,7 +172,7 @@ def test_output_is_the_input():
     os.symlink("in.csv", "link.csv")
     chosen = ("protect", "in.csv", "-k", 3, "--columns", "staff")
     for target in ("in.csv", "./in.csv", "link.csv"):
-        refuse("is named twice", *chosen, "-o", target, "--force")
+        refuse("is also an input or another output", *chosen, "-o", target, "--force")
     assert Path("in.csv").read_bytes() == before
 
 
@@ -238,7 +242,7 @@ def test_failed_check_leaves_nothing(monkeypatch):
             "variable 'id' is not one of staff",
         ),
         (["--device", "tpu"], "--device tpu is unknown"),
-        (["--plot", "out.csv"], "out.csv is named twice"),
+        (["--plot", "out.csv"], "out.csv is also an input or another output"),
         (["--plot", "groups.xyz"], "groups.xyz is no picture that can be written"),
         (["--plot", "g.png", "--method", "individual"], "no groups of whole records to draw"),
     ],

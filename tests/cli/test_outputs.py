@@ -67,7 +67,14 @@ def test_no_output_without_the_note(source, monkeypatch):
         patch.setattr(microagg_gpu.tasks.writing, "note", fails)
         assert run(*CHOSEN, "--report", "r.html", "--note", "n.html").exit_code == 2
     assert os.listdir() == ["in.csv"]
-    refuse("n.html is named twice", *CHOSEN, "--report", "n.html", "--note", "n.html")
+    refuse(
+        "n.html is also an input or another output",
+        *CHOSEN,
+        "--report",
+        "n.html",
+        "--note",
+        "n.html",
+    )
     assert run(*CHOSEN, "--note", "n.html").exit_code == 0
     assert sorted(os.listdir()) == ["in.csv", "n.html", "out.csv"]
 

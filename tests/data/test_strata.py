@@ -229,7 +229,7 @@ def test_groups_have_one_pattern_of_missing_values(library, method):
 def test_small_patterns_are_listed_and_cannot_be_merged():
     with pytest.raises(InputError, match=r"1 of 3 patterns .* all records without y \(1\)"):
         microaggregate(gaps("polars"), 3, columns=["x", "y"], missing="pattern")
-    with pytest.raises(InputError, match="only 1 records are like 'all records without y'"):
+    with pytest.raises(InputError, match="have only 1 records like 'all records without y'"):
         microaggregate(
             gaps("polars"), 3, columns=["x", "y"], missing="pattern", small_strata="merge"
         )

@@ -143,8 +143,12 @@ def test_what_the_command_refuses(monkeypatch, address):
     files = sorted(map(str, Path("in").glob("*")))
     rest = ["-k", 4, "-o", "out", "--columns", "a,b,c"]
     for message, *arguments in (
-        ("4 files are given, which are protected as one by several workers", *files, *rest),
-        ("in is a directory, given, which", "in", *rest),
+        (
+            "4 files are given, and several files are protected together by Dask workers",
+            *files,
+            *rest,
+        ),
+        ("in is a directory, and several files are protected together", "in", *rest),
         (
             "--bound, --plot cannot be used",
             "in",
@@ -155,7 +159,7 @@ def test_what_the_command_refuses(monkeypatch, address):
             "--plot",
             "x.png",
         ),
-        ("--workers 0 cannot be", "in", *rest, "--workers", 0),
+        ("--workers must be from 1 to 1024, not 0", "in", *rest, "--workers", 0),
         ("give one of them", "in", *rest, "--workers", 2, "--scheduler", "tcp://127.0.0.1:1"),
         (f"no Dask scheduler answers at {address}", "in", *rest, "--scheduler", address),
     ):
