@@ -400,7 +400,8 @@ def _hold_nul(cells: pa.Array) -> pa.Array:
 
 def _quoted(cells: pa.Array, form: TextForm, single: bool) -> pa.Array:
     """Put quotation marks around the cells that need them."""
-    special = pc.match_substring_regex(cells, f'[{re.escape(form.delimiter)}"\r\n]')
+    # At the start of a file U+FEFF would be taken for a byte order mark.
+    special = pc.match_substring_regex(cells, f'[{re.escape(form.delimiter)}"\r\n]|^\ufeff')
     if single:  # an empty cell must not become an empty line
         special = pc.or_(special, pc.equal(cells, ""))
     if not pc.any(special).as_py():

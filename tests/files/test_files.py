@@ -137,6 +137,15 @@ def test_parquet_to_text():
             read_file(Path("in.parquet")), Path("t"), Path("t.csv"))  # fmt: skip
 
 
+@pytest.mark.parametrize("other", [" ", "tab\there"])
+def test_a_name_that_begins_like_a_byte_order_mark(other):
+    pq.write_table(pa.table({"\ufeff": ["\ufeffa"], other: ["b"]}), "in.parquet")
+    file = read_file(Path("in.parquet"))
+    write_file(file, Path("t"), Path("t.csv"))
+    assert Path("t").read_text("utf-8-sig") == f'"\ufeff",{other}\n"\ufeffa",b\n'
+    verify(Path("t"), Path("t.csv"), file, [[other]], 1)
+
+
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("name", ["out.parquet", "out.arrow"])
 def test_types_survive_and_on_request_metadata(name, keep):
