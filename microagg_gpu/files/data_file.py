@@ -25,7 +25,6 @@ from .formats import (
     write_bytes,
     write_table,
 )
-from .identifiers import is_identifier
 from .stat_files import Labels
 
 __all__ = [
@@ -220,24 +219,21 @@ class DataFile:
         return None
 
     def _not_numeric(self, name: str) -> list[str | Option]:
-        numeric = [
-            name.strip()
-            for name in self.numeric_columns()
-            if not is_identifier(name, self.table[name])
-        ]
-        choose = f"choose --columns {','.join(numeric[:5] + ['...'] * (len(numeric) > 5))}"
         what = f"column {name.strip()!r} of {self.path} is not numeric"
+        use = [
+            "use it for strata (", option("by"), ") or as categories (", option("nominal"),
+            "), leave it out (--drop), or name the columns to protect (", option("columns"), ")",
+        ]  # fmt: skip
         cells = self.table[name]
         if self.text is None:
-            return [f"{what} but {cells.type}: " + (choose if numeric else "no column is")]
+            return [f"{what} but {cells.type}: ", *use]
         bad = numbers.not_numbers(cells, self.text.decimal)
-        first = int(bad.argmax())
+        first, count = int(bad.argmax()), int(np.count_nonzero(bad))
         cell = cells[first].as_py()
-        advice = numbers.advice(cell, self.text.decimal) or [
-            "correct them" + (f", or {choose}" if numeric else "")
-        ]
+        if not (advice := numbers.advice(cell, self.text.decimal)):
+            advice = use if count == len(bad) else ["correct them, or do not protect this column"]
         return [
-            f"{what}: {np.count_nonzero(bad)} of {len(bad)} values are not numbers, the first "
+            f"{what}: {count:,} of {len(bad):,} values are not numbers, the first "
             f"{_shown(cell)} on {self.places([first])[0]}: ",
             *advice,
         ]

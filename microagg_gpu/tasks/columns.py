@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from ..data.columns import is_every
 from ..errors import InputError, shown, values_missing
 from ..files.data_file import DataFile
+from ..files.identifiers import is_no_variable, is_weight
 from ..pipeline.result import Result
 from ..settings import Roles
 
@@ -50,6 +51,8 @@ def find_roles(
     )
     for name in (name for name in chosen if name in dropped):
         raise InputError(f"column {name!r} is to be protected and dropped: choose one")
+    if columns is None:
+        _refuse_telling(file, chosen)
     nameless = [name for name in chosen if not name.strip()]
     if nameless and columns is None:
         raise InputError(
@@ -110,6 +113,21 @@ def decimals_of(file: DataFile, table: pa.Table, roles: dict[str, Any]) -> dict[
             if name not in categories and not pa.types.is_integer(table[name].type)
         ]
     )
+
+
+def _refuse_telling(file: DataFile, names: Sequence[str]) -> None:
+    """Refuse to protect identifiers and weights that nobody named: their means say nothing."""
+    for name in names:
+        if is_weight(name):
+            what, use = "sampling weights", f"give it as --weight {name.strip()}"
+        elif is_no_variable(name, file.table[name]):
+            what, use = "an identifier", f"leave it out with --drop {name.strip()}"
+        else:
+            continue
+        raise InputError(
+            f"column {name.strip()!r} of {file.path} seems to hold {what}: {use}, or name the "
+            "columns to protect with --columns"
+        )
 
 
 def _refuse_missing(file: DataFile, table: pa.Table, names: Sequence[str]) -> None:

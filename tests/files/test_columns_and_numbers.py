@@ -95,7 +95,7 @@ def test_decimal_commas_between_commas():
 @pytest.mark.parametrize(
     ("cell", "decimal", "advice"),
     [
-        ("abc", ".", "correct them, or choose --columns x$"),
+        ("abc", ".", "correct them, or do not protect this column$"),
         ("0x10", ".", "correct them"),
         ("1_000", ".", "take out the marks that part thousands$"),
         ("1,5", ".", "if , is the decimal mark, give decimal=','$"),
@@ -169,11 +169,11 @@ def test_numbers_of_typed_files():
     for name in ("i", "f", "h"):
         assert numbers[name].null_count == 1
     assert file.numeric_columns() == ["i", "f", "h", "d"]
-    refused("column 's' of in.parquet is not numeric but string: choose --columns i,f,h,d",
+    refused("column 's' of in.parquet is not numeric but string: use it for strata",
             file.with_numbers, ["s"])  # fmt: skip
     refused("column 'b' of in.parquet is not numeric but bool", file.with_numbers, ["i", "b"])
     coded = DataFile(file.path, pa.table({"c": pa.array([1, 2]).dictionary_encode()}), None)
-    refused("'c' of in.parquet is not numeric but dict.*: no column is", coded.with_numbers, ["c"])
+    refused("'c' of in.parquet is not numeric but dict", coded.with_numbers, ["c"])
     pq.write_table(pa.table({"x": [1.0, math.inf]}), "in.parquet")
     refused(r"1 value of in.parquet is infinite .* x \(1, the first on record 2\)",
             read_file(Path("in.parquet")).with_numbers, ["x"])  # fmt: skip

@@ -117,7 +117,7 @@ def test_empty_cells_errors_and_mixed_columns():
     given = ("protect", "in.xlsx", "-k", 3, "-o", "out.csv", "--columns")
     refuse("2 values of in.xlsx are missing, in column staff", *given, "staff")
     refuse(
-        "column 'turnover' of in.xlsx is not numeric but string: choose --columns staff",
+        "column 'turnover' of in.xlsx is not numeric but string: use it for strata",
         *given, "turnover",
     )  # fmt: skip
     ok(*given, "staff", "--missing", "drop")
@@ -126,7 +126,7 @@ def test_empty_cells_errors_and_mixed_columns():
 
 def test_what_cannot_be_read(monkeypatch):
     write("a,b\n1,2\n", "text.xlsx")
-    refuse("text.xlsx cannot be read as Excel: it is no such file", "check", "text.xlsx", "-k", 2)
+    refuse("text.xlsx cannot be read as Excel: it has another", "check", "text.xlsx", "-k", 2)
     refuse("none.xlsx does not exist", "check", "none.xlsx", "-k", 2)
     workbook("empty.xlsx", [])
     refuse("empty.xlsx has no records", "check", "empty.xlsx", "-k", 2)

@@ -5,7 +5,7 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from helpers.command import run
+from helpers.command import refuse, run
 from microagg_gpu.files.identifiers import is_identifier, telling_columns
 
 N = 20
@@ -53,7 +53,7 @@ def test_identifiers_and_weights_are_not_proposed(name, expected):
 
 
 @pytest.mark.usefixtures("empty_directory")
-def test_the_command_warns_and_proposes():
+def test_the_command_warns():
     lines = [",".join(map(str, row)) for row in zip(*COLUMNS.values(), strict=True)]
     with open("in.csv", "w", encoding="utf-8") as file:
         file.write("\n".join([",".join(COLUMNS), *lines]))
@@ -62,5 +62,46 @@ def test_the_command_warns_and_proposes():
     for name in ("id", "number", "born", "begun"):
         assert f"column {name} {EXPECTED[name]} and is published unchanged" in shown
     assert "and 2 more such columns" in shown
-    refused = run(*chosen[:-1], "other.csv").output
-    assert "choose --columns staff,amount" in refused
+
+
+@pytest.mark.usefixtures("empty_directory")
+@pytest.mark.parametrize(
+    ("name", "values", "advice"),
+    [
+        ("id", range(7, 7 + N), "an identifier: leave it out with --drop id"),
+        ("company_no", [i * 37 % 101 for i in range(N)], "an identifier"),
+        ("line", range(N), "an identifier"),
+        ("weight", [1.5, 2.5] * (N // 2), "sampling weights: give it as --weight weight"),
+        ("staff", [i % 7 for i in range(N)], ""),
+        ("turnover", [i * 37 % 101 for i in range(N)], ""),
+    ],
+)
+def test_identifiers_and_weights_are_protected_only_if_they_are_named(name, values, advice):
+    with open("in.csv", "w", encoding="utf-8") as file:
+        file.write("\n".join([f"{name},x", *(f"{v},{i % 3}" for i, v in enumerate(values))]))
+    for command in (["protect", "-o", "out.csv"], ["compare", "--methods", "mdav,centroid"]):
+        given = (command[0], "in.csv", "-k", 4, *command[1:])
+        if advice:
+            refuse(f"column {name!r} of in.csv seems to hold {advice}", *given)
+            given = *given, "--columns", f"{name},x"
+        assert run(*given).exit_code == 0
+
+
+def test_names_of_columns_and_values_that_nearly_all_differ():
+    n = 100
+    table = pa.table(
+        {
+            "contact": [f"A. {'BCDFGHJKLMNPQRSTVWXZaeiou'[i % 25]}." for i in range(n)],
+            "phone": [5550000 + i % 70 for i in range(n)],
+            "case": [max(i, 4) for i in range(n)],
+            "birth": [19500101 + i % 28 for i in range(n)],
+            "name of region": ["North", "South"] * (n // 2),
+            "amount": [i % 50 for i in range(n)],
+        }
+    )
+    assert telling_columns(table, table.column_names) == {
+        "contact": "seems to say who somebody is",
+        "phone": "seems to say who somebody is",
+        "case": "has a different value in nearly every record",
+        "birth": "holds dates",
+    }
