@@ -173,20 +173,22 @@ def merge(cells: Cells, points: np.ndarray, kinds: np.ndarray, k: int) -> Cells:
     sizes = cells.sizes
     if sizes.min() >= k:
         return cells
-    centroids = [
-        points[cells.cell == c].mean(axis=0) if len(cells.observed[c]) else np.zeros(len(kinds))
-        for c in range(len(sizes))
-    ]
+    order = np.argsort(cells.cell, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(cells.cell, minlength=len(sizes)))[:-1])
+    centroids = np.zeros((len(sizes), len(kinds)))
+    for c, part in enumerate(parts):
+        if len(cells.observed[c]):
+            centroids[c] = points[part].mean(axis=0)
+    patterns: dict[tuple[int, ...], int] = {}
+    pattern = np.array([patterns.setdefault(tuple(o), len(patterns)) for o in cells.observed])
     members = [[c] for c in range(len(sizes))]
     alive = np.ones(len(sizes), dtype=bool)
     while sizes[alive].min() < k:
         small = int(np.argmin(np.where(alive, sizes, np.iinfo(np.int64).max)))
         used = cells.observed[small]
-        others = [
-            c for c in np.flatnonzero(alive)
-            if c != small and np.array_equal(cells.observed[c], used)
-        ]  # fmt: skip
-        if not others:
+        alive[small] = False
+        others = np.flatnonzero(alive & (pattern == pattern[small]))
+        if not len(others):
             raise InputError(
                 f"all strata together have only {sizes[small]} records like "
                 f"'{cells.names[small]}', fewer than k={k}: leave them out (",
@@ -196,15 +198,16 @@ def merge(cells: Cells, points: np.ndarray, kinds: np.ndarray, k: int) -> Cells:
                 ")",
             )
         compared = used[kinds[used] != NOMINAL]
-        far = [np.square((centroids[small] - centroids[c])[compared]).sum() for c in others]
-        into = others[int(np.argmin(far))]
+        far = np.square(centroids[small, compared] - centroids[np.ix_(others, compared)]).sum(
+            axis=1
+        )
+        into = int(others[np.argmin(far)])
         total = sizes[small] + sizes[into]
         centroids[into] = (
             sizes[small] * centroids[small] + sizes[into] * centroids[into]
         ) / total  # fmt: skip
         sizes[into] = total
         members[into] += members[small]
-        alive[small] = False
     left = np.flatnonzero(alive)
     number = np.empty(len(sizes), dtype=np.int64)
     for new, c in enumerate(left):
