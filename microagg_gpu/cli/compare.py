@@ -26,7 +26,7 @@ from ..tasks.writing import check_targets, readable, write_text
 from . import options
 from .console import clear_errors
 from .output import show_comparison, show_next, stdout
-from .parsing import parse, roles_of, split, variable_weights
+from .parsing import least_size, parse, roles_of, split, variable_weights
 from .progress import phases
 
 DEFAULT_SIZE = 5  # the k of the next command, if it was tried
@@ -90,7 +90,7 @@ def compare_methods(
     each record. Ctrl-C shows what is finished.
     """
     with clear_errors(), phases() as phase:
-        sizes = [parse("k", int, size) for size in split(k)]
+        sizes = [least_size(parse("k", int, size)) for size in split(k)]
         if not sizes or not split(methods):
             raise InputError("nothing to compare: give one k and one method, or more")
         targets = check_targets([source], [plot, json_file], force)
@@ -125,7 +125,7 @@ def compare_methods(
         if spent() >= 0.1:
             stdout().print(f"compiling took {spent():.1f} s more, once")
         if rows.stopped:
-            stdout().print(f"stopped; not done: {rows.stopped}")
+            stdout().print(f"stopped; not done: {rows.stopped}. What follows is of those done.")
         chosen = DEFAULT_SIZE if DEFAULT_SIZE in rows.best else min(rows.best)
         method, found = rows.best[chosen]
         given = Settings(
@@ -136,7 +136,7 @@ def compare_methods(
         used = FilesUsed(
             readable(str(source)), f"protected{''.join(source.suffixes)}", "report.html",
             drop=dropped, delimiter=delimiter, encoding=encoding, decimal=decimal,
-            decimals=published_decimals,
+            decimals=published_decimals, all_columns=columns is None,
         )  # fmt: skip
         show_next(rows, chosen, command_line(given, Roles(**roles), used))
         if targets:

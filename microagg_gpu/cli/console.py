@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -149,7 +150,13 @@ def _usage(error: Any) -> str:
     name = context.command_path if context is not None else "microagg"
     wrong = getattr(error, "option_name", None)
     if wrong is None or context is None:
-        return f"{error.format_message().rstrip('.')}: see `{name} --help`"
+        text = error.format_message().rstrip(".")
+        parameter = getattr(error, "param", None)
+        kind = re.match("Input should be a valid (integer|number)", getattr(error, "message", ""))
+        if kind and parameter is not None:
+            what = "whole number" if kind[1] == "integer" else "number"
+            text = f"{parameter.opts[0]} must be a {what}"
+        return f"{text} See `{name} --help`" if text[-1:] == "?" else f"{text}: see `{name} --help`"
     known = [
         spelled
         for parameter in context.command.params

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 
 from rich import box
@@ -25,12 +26,14 @@ def list_methods() -> None:
             if method.recommended == first:
                 options = "\n".join(f"{o}={value}" for o, value in defaults(name).items())
                 style = "bold" if first else ""
-                table.add_row(name, method.good_for, options, method.paper, style=style)
+                # Without what follows the year: the paper's own names of its methods.
+                paper = re.sub(r"(\d{4}),.*", r"\1", method.paper)
+                table.add_row(name, method.good_for, options, paper, style=style)
         table.add_section()
     stdout().print(table)
     stdout().print(
-        "The first two are for most users. Options are given as --option NAME=VALUE; the site and "
-        "`help(microagg_gpu.METHODS)` say more."
+        "The first two are for most users. Options are given as --option NAME=VALUE; the site "
+        "and `help(microagg_gpu.METHODS)` say more."
     )
 
 

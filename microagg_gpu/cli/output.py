@@ -12,11 +12,13 @@ from rich.table import Table
 
 from ..errors import listed
 from ..files.verdict import Verdict
+from ..kernels.compiling import spent
 from ..measures.contributors import RuleCheck
 from ..measures.sensitive import ClosenessCheck
 from ..pipeline.comparison import Comparison
 from ..pipeline.provenance import left_out, named
 from ..pipeline.result import Result
+from ..report.wording import labels
 from ..settings import FORMAT
 from ..tasks.protect import Outcome, certified
 
@@ -42,24 +44,27 @@ def show_result(outcome: Outcome) -> None:
         "records": _records(len(result.labels), result),
         "units": _units(result),
         "left out": result.provenance.left_out,
-        "merged": listed(result.merged),
+        "merged": _merged(result.merged),
         "groups": f"{len(sizes):,} groups of {each} records",
         "loss": f"{result.loss:.4f} %",
         "weighted": _weighted(result.weighted_loss),
         "refined": "" if result.refined is None else str(result.refined),
         "found by": result.found_by,
         "lower bound": certified(outcome.bound),
-        "time": f"{result.seconds:.2f} s on {result.device}",
+        "time": f"{result.seconds:.2f} s on {result.device}" + _compiled(),
         "protected": listed(result.names),
         "scale": _scale(result),
         "order": "shuffled" if result.provenance.settings.shuffle else "",
         "rounded": _rounded(result),
         "unchanged": listed(outcome.others),
         "written": ", ".join(map(str, outcome.written)) or "nothing, because of --strict",
-        "repeat with": _call(result.provenance.command() or ""),
-        "in Python": _call(result.provenance.python()),
     }
     _show(rows)
+    for what, call in (
+        ("Repeat with", result.provenance.command() or ""),
+        ("In Python", result.provenance.python()),
+    ):
+        stdout().print(f"{what}: {_call(call)}", soft_wrap=True)
 
 
 SHOWN = 5  # columns of a group, methods of a k
@@ -98,6 +103,19 @@ def _warnings(telling: Mapping[str, str]) -> str:
     return "\n".join(lines[:5] + more)
 
 
+def _compiled() -> str:
+    """How long compiling took beside, in a phrase; empty if it did not."""
+    return f"; compiling took {spent():.1f} s more, once" if spent() >= 0.1 else ""
+
+
+def _merged(strata: Sequence[str]) -> str:
+    """How many strata were made of several, and one of them."""
+    if not strata:
+        return ""
+    first = strata[0] if len(strata[0]) <= 60 else f"{strata[0][:57]}..."
+    return f"{len(strata):,} strata are several that were merged, such as {first}"
+
+
 def _scale(result: Result) -> str:
     return (
         "" if result.provenance.settings.scale == "standard" else result.provenance.standardized()
@@ -126,7 +144,8 @@ def _rounded(result: Result) -> str:
     places = "the decimals of the input"
     if files is not None and files.decimals != FORMAT.published_decimals:
         places = "whole numbers" if worst.decimals == 0 else f"{worst.decimals} decimals"
-    return f"to {places}; no total changes by more than {100 * most:.2g} % ({worst.name})"
+    kind = "total" if result.weighted_loss is None else "weighted total"
+    return f"to {places}; no {kind} changes by more than {100 * most:.2g} % ({worst.name})"
 
 
 def show_parts(result: Any) -> None:
@@ -188,9 +207,12 @@ def show_next(rows: Comparison, k: int, command: str) -> None:
     """Print what the comparison comes to, and the command that comes next."""
     for size in dict.fromkeys(row["k"] for row in rows):
         best, *others = (row for row in rows if row["k"] == size)
-        text = f"k = {size}: {best['method']} loses least, {best['loss']:.3f} %"
+        least = f"{best['loss']:.3f} %"
+        text = f"k = {size}: {best['method']} loses least, {least}"
         if others:
-            text += f", against {others[0]['loss']:.3f} % of {others[0]['method']}"
+            second = f"{others[0]['loss']:.3f} %"
+            same = f", as much as {others[0]['method']}"
+            text += same if second == least else f", against {second} of {others[0]['method']}"
         stdout().print(text)
     stdout().print(f"Next: {command}", style="bold", soft_wrap=True)
 
@@ -243,8 +265,8 @@ def show_groups(groups: pa.Table, names: Sequence[str]) -> None:
     some = f", in the first {SHOWN} of {len(names)} columns" if len(names) > SHOWN else ""
     table = Table(box=box.SIMPLE, title=f"the smallest groups{some}", title_justify="left")
     table.add_column("records", justify="right")
-    for name in names[:SHOWN]:
-        table.add_column(name)
+    for label in labels(names)[:SHOWN]:
+        table.add_column(label)
     for row in groups.slice(0, 10).to_pylist():
         *values, count = row.values()
         table.add_row(str(count), *map(_short, values[:SHOWN]))

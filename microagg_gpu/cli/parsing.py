@@ -9,9 +9,9 @@ from typing import Any
 
 import typer
 
-from ..errors import InputError, Option, shown
+from ..errors import InputError, Option, option, shown
 from ..methods import METHODS, check_names
-from ..settings import ClusterSettings, Format, Roles, Settings, check_dominance
+from ..settings import ClusterSettings, Format, Roles, Settings, check_dominance, check_k
 
 OWN = {
     field.name
@@ -60,6 +60,13 @@ def parse(name: str, kind: type, text: str) -> Any:
     except (KeyError, ValueError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
         raise InputError(f"{name}={text!r} is not {wanted}") from None
+
+
+def least_size(k: int) -> int:
+    """The size of groups, which protects from 2 on."""
+    if check_k(k) < 2:
+        raise InputError(option("k", k), " protects nobody: give 2 or more")
+    return k
 
 
 def variable_weights(

@@ -15,7 +15,15 @@ from . import options
 from .console import clear_errors
 from .dask import one_file, protect_parts, refuse_given
 from .output import show_result
-from .parsing import blocks_of, dominance, method_options, roles_of, split, variable_weights
+from .parsing import (
+    blocks_of,
+    dominance,
+    least_size,
+    method_options,
+    roles_of,
+    split,
+    variable_weights,
+)
 from .progress import phases
 
 EXAMPLES = (
@@ -137,7 +145,7 @@ def protect(
             "t_method": t_method,
         }  # fmt: skip
         settings = Settings(
-            k, method, method_options(method, option or []), not no_standardize,
+            least_size(k), method, method_options(method, option or []), not no_standardize,
             variable_weights(weights, column_weights), device, seed=seed,
             average_weight=average_weight, refine=refine, refine_steps=refine_steps,
             dominance=dominance(rule), p_percent=p_percent, t=t,

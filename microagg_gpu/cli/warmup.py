@@ -86,7 +86,8 @@ def warmup() -> None:
             places = " and ".join(map(str, cache.folders())) or "without its sources"
             typer.echo(f"microagg: nothing can be kept: {places} cannot be written", err=True)
             raise typer.Exit(1)
-        stdout().print(f"{_kept(after - before)}, in {perf_counter() - begun:.0f} s")
+        took = f", in {perf_counter() - begun:.0f} s" if after != before else ""
+        stdout().print(f"{_kept(after - before)}{took}")
 
 
 def _in_parallel() -> Iterator[tuple[str, float]]:
@@ -113,6 +114,6 @@ def _kernels() -> set[Path]:
 def _kept(new: set[Path]) -> str:
     if not new:
         places = [str(folder) for folder in cache.folders() if folder.is_dir()]
-        return f"nothing had to be compiled: all is in {', '.join(places)}"
+        return f"all kernels were compiled before; they are in {', '.join(places)}"
     size = sum(path.stat().st_size for path in _kernels()) / 2**20
     return f"{len(new)} kernels compiled and kept in {min(new).parent} ({size:.1f} MB)"

@@ -210,8 +210,8 @@ def merge(cells: Cells, points: np.ndarray, kinds: np.ndarray, k: int) -> Cells:
         members[into] += members[small]
     left = np.flatnonzero(alive)
     number = np.empty(len(sizes), dtype=np.int64)
-    for new, c in enumerate(left):
-        number[members[c]] = new
+    for new, last in enumerate(left):
+        number[members[last]] = new
     names = [" + ".join(cells.names[m] for m in sorted(members[c])) for c in left]
     return replace(
         cells,

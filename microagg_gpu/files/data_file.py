@@ -220,7 +220,7 @@ class DataFile:
 
     def _not_numeric(self, name: str) -> list[str | Option]:
         what = f"column {name.strip()!r} of {self.path} is not numeric"
-        use = [
+        use: list[str | Option] = [
             "use it for strata (", option("by"), ") or as categories (", option("nominal"),
             "), leave it out (--drop), or name the columns to protect (", option("columns"), ")",
         ]  # fmt: skip

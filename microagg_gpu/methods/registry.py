@@ -130,7 +130,7 @@ METHODS: dict[str, Method] = {
     "individual": Method(
         individual,
         f"{_1999}, FS_I and MWA_I",
-        "values, not records: high risk",
+        "least loss of single variables; high risk",
         "d n log n",
         "k..2k-1",
         50_000,
@@ -177,7 +177,7 @@ METHODS: dict[str, Method] = {
     "path": Method(
         path,
         "Domingo-Ferrer et al. 2006, MHM",
-        "a loss below that of mdav",
+        "less loss than mdav, for some more time",
         "n^2 d",
         "k..2k-1",
         2_200,

@@ -233,6 +233,8 @@ def variants(methods: str | Iterable[Any], table: Table) -> list[tuple[str, dict
             and (univariate or not method.univariate)
             and n <= method.compared_up_to
         ]
+        # Ctrl-C may end it early: what is slow comes last.
+        chosen.sort(key=lambda name: (not METHODS[name].recommended, -METHODS[name].quick))
     else:
         chosen = [methods] if _is_pair(methods) else as_list(methods)
     if not chosen:

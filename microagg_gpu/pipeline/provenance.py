@@ -61,6 +61,8 @@ class FilesUsed:
         As in the command.
     verdict : Verdict, optional
         As counted in the output.
+    all_columns : bool
+        Whether no column was named, so that all that have no other use are protected.
     """
 
     source: str
@@ -83,6 +85,7 @@ class FilesUsed:
     report_more: bool = False
     known: list[str] = field(default_factory=list)
     bound_seconds: float | None = None
+    all_columns: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,11 @@ class Provenance:
         return left_out(self.dropped, self.suppressed, 0 if repair is None else repair.suppressed)
 
     def python(self) -> str:
-        """The Python call that repeats the run."""
+        """The Python call that repeats the run, for `data` of pandas where columns are dropped."""
+        drop = [] if self.files is None else self.files.drop
+        return self._call(f"data.drop(columns={_literal(drop)})" if drop else "data")
+
+    def _call(self, data: str) -> str:
         given = {"k": self.settings.k, **changed(self.settings)}
         options = given.pop("options", {})
         method = given.pop("method", self.settings.method)
@@ -149,9 +156,9 @@ class Provenance:
             roles["sampling_weight"] = _Name("sampling_weight")
         if method == "given":
             budget = {"seconds": given.pop("refine"), "steps": given.pop("refine_steps", None)}
-            return f"refine({', '.join(['data', 'labels', *_keywords(given | budget | roles)])})"
+            return f"refine({', '.join([data, 'labels', *_keywords(given | budget | roles)])})"
         given = {"k": given.pop("k"), "method": method, **roles, **given, **options}
-        return f"microaggregate({', '.join(['data', *_keywords(given)])})"
+        return f"microaggregate({', '.join([data, *_keywords(given)])})"
 
     def command(self) -> str | None:
         """The command line that repeats the run, if files were protected by the command."""
@@ -170,7 +177,7 @@ class Provenance:
         reading = ", ".join([f"Path({files.source!r})", *_keywords(given)])
         return _SCRIPT.format(
             reading=reading, roles=", ".join(_keywords(roles)), drop=_literal(files.drop),
-            missing=self.settings.missing, call=self.python(), output=files.output,
+            missing=self.settings.missing, call=self._call("data"), output=files.output,
             column=files.group_column, strata=_literal(roles.get("by", [])),
             metadata=files.keep_metadata,
         )  # fmt: skip
@@ -268,6 +275,7 @@ def command_line(settings: Settings, roles: Roles, files: FilesUsed) -> str:
     parts += ["--method", settings.method]
     ordinal = roles.ordinal if isinstance(roles.ordinal, Mapping) else {}
     numbers = [c for c in roles.columns or [] if c not in ordinal and c not in roles.nominal]
+    numbers = [] if files.all_columns else numbers
     for flag, columns in (
         ("--columns", numbers), ("--by", roles.by), ("--nominal", roles.nominal),
         ("--unit", roles.unit), ("--drop", files.drop),

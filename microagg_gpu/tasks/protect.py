@@ -1,5 +1,6 @@
 """A data file in; a protected file out, with a report, a note and what else was asked for."""
 
+import signal
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
@@ -7,6 +8,7 @@ from math import floor
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from .. import stopping
 from ..api import microaggregate
 from ..errors import InputError
 from ..files.atomic import Outputs
@@ -126,7 +128,12 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
     least_loss = None
     if job.bound or job.bound_seconds is not None:
         with phase("computing the lower bound") as progress:
-            least_loss = result.bound(progress, seconds=job.bound_seconds)
+            try:
+                least_loss = result.bound(progress, seconds=job.bound_seconds)
+            except KeyboardInterrupt:
+                if stopping.stopped not in (0, signal.SIGINT):
+                    raise
+                phase.say("the lower bound was stopped: the file is written without it")
     strata = roles["by"] or []
     new = published(file, result, dropped, job.group_column, strata, job.keep_metadata)
     others = [name for name in file.table.column_names if name not in {*result.replaced, *dropped}]
@@ -154,7 +161,8 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
                     alternatives=alternatives, by_stratum=job.report_strata,
                     more=job.report_more, known=known or None, progress=progress,
                 )  # fmt: skip
-            write_report(files, content, job.report, job.json_file, job.note)
+            with phase("writing the report"):
+                write_report(files, content, job.report, job.json_file, job.note)
     return Outcome(result, others, telling, targets, least_loss, content)
 
 
@@ -180,14 +188,25 @@ def read_job(job: Job) -> tuple[DataFile, Any, dict[str, Any], Settings]:
 def _protected(table: Any, roles: dict[str, Any], settings: Settings, phase: Phases) -> Result:
     """Run the method, with a bar for it and one for its refinement."""
     given = {name: value for name, value in vars(settings).items() if name != "options"}
-    with ExitStack() as bars:
-        progress = bars.enter_context(phase(f"{settings.method}, k={settings.k}"))
-        watch = None
-        if settings.refine is not None or settings.refine_steps is not None:
-            watch = bars.enter_context(phase("refining"))
+    grouping, refining = ExitStack(), ExitStack()
+    with grouping, refining:
+        progress = grouping.enter_context(phase(f"{settings.method}, k={settings.k}"))
+        bar: list[Tell | None] = []
+
+        def watch(fraction: float, loss: float) -> None:
+            if not bar:
+                grouping.close()
+                # Refinement is about plain means.
+                what = "refining" + ", before weighting" * (roles["sampling_weight"] is not None)
+                bar.append(refining.enter_context(phase(what)))
+            if bar[0] is not None:
+                bar[0](fraction, loss)
+
+        refined = settings.refine is not None or settings.refine_steps is not None
         return microaggregate(
-            table, progress=progress, watch=watch, **roles, **given, **settings.options
-        )
+            table, progress=progress, watch=watch if refined else None, **roles, **given,
+            **settings.options,
+        )  # fmt: skip
 
 
 def _write(
@@ -211,7 +230,7 @@ def _files_used(job: Job, dropped: list[str], bound: Bound | None, verdict: Verd
         _name(job.plot), dropped, job.group_column, certified(bound), form.delimiter,
         form.encoding, form.decimal, job.keep_metadata, form.published_decimals, job.strict,
         verdict, _name(job.note), job.report_strata, job.report_more, job.known,
-        job.bound_seconds,
+        job.bound_seconds, job.roles.columns is None and job.settings.blocks is None,
     )  # fmt: skip
 
 

@@ -136,12 +136,12 @@ def test_a_column_of_text_says_what_it_could_be_for():
 
 def test_lines_are_counted_in_cells_of_several_lines():
     write('note,x\n"a\nb",1\nc,bad\n')
-    refuse("'bad' on line 4", "protect", "in.csv", "-k", 1, "--columns", "x", "-o", "out.csv")
+    refuse("'bad' on line 4", "protect", "in.csv", "-k", 2, "--columns", "x", "-o", "out.csv")
 
 
 def test_wrong_encoding_and_binary():
     write("name,x\nÉ,1\n", encoding="latin-1")
-    chosen = ("protect", "in.csv", "-k", 1, "--columns", "x", "-o", "out.csv")
+    chosen = ("protect", "in.csv", "-k", 2, "--columns", "x", "-o", "out.csv")
     refuse("in.csv is not a text file in UTF-8 .byte 8 is 0xC9.*--encoding latin-1", *chosen)
     refuse("--encoding klingon is unknown", *chosen, "--encoding", "klingon")
     refuse("in.csv", *chosen, "--encoding", "ascii")

@@ -14,8 +14,8 @@ import pytest
 
 import microagg_gpu.pipeline.comparison
 import microagg_gpu.tasks.protect
-from helpers.command import HEADER, read, run, write, write_companies
-from microagg_gpu import METHODS, microaggregate
+from helpers.command import HEADER, read, refuse, run, write, write_companies
+from microagg_gpu import METHODS, Result, microaggregate
 
 PATIENCE = 600  # seconds that a process may take on a busy machine
 
@@ -255,6 +255,25 @@ def test_ctrl_c_while_a_report_tries_other_methods_stops_all(monkeypatch):
     assert os.listdir() == ["in.csv"]
 
 
+def test_ctrl_c_in_the_lower_bound_writes_the_file_without_it(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    write_companies()
+    monkeypatch.setattr(Result, "bound", interrupted)
+    result = run("protect", "in.csv", "-k", 3, "--columns", "staff", "-o", "out.csv", "--bound")
+    assert result.exit_code == 0
+    assert "lower bound" not in result.output
+    assert os.path.exists("out.csv")
+
+
+@pytest.mark.parametrize("command", ["protect", "compare"])
+def test_groups_of_one_are_refused(command):
+    write_companies()
+    output = ["-o", "out.csv"] if command == "protect" else []
+    refuse("-k 1 protects nobody: give 2 or more", command, "in.csv", "-k", 1, *output)
+
+
 def test_methods_lists_all():
     result = run("methods")
     assert result.exit_code == 0
@@ -273,7 +292,7 @@ def test_methods_lists_all():
          "you mean '--columns'"),
         (["protet"], "No such command 'protet'. Did you mean 'protect'"),
         (["check", "in.csv"], "Missing option '-k'"),
-        (["check", "in.csv", "-k", "x"], "Invalid value for '-k'"),
+        (["check", "in.csv", "-k", "x"], "-k must be a whole number: see `microagg check --help`"),
     ],
 )  # fmt: skip
 def test_a_wrong_option_is_one_sentence(arguments, message):
@@ -318,6 +337,7 @@ def test_many_long_names_are_cut_in_the_terminal():
     assert done.exit_code == 0, done.output
     assert f"{names[4]} and 55 more" in " ".join(done.output.split())
     assert names[5] not in done.output
-    assert done.output.count("--report and --json keep it") == 2
+    assert "In Python: (long: --report and --json keep it)" in done.output
+    assert "--columns" not in done.output  # all of them are protected
     provenance = json.loads(Path("r.json").read_text())["provenance"]
-    assert names[59] in provenance["Command"]
+    assert names[59] in provenance["Python"]

@@ -90,7 +90,7 @@ def test_nothing_is_erased_after_the_result(arguments, last):
     write_companies()
     table = read_file(Path("in.csv")).with_numbers(["staff"])
     pq.write_table(table.set_column(3, "staff", pc.add(table["staff"], 1)), "in.parquet")
-    ends = {"protect": b"in Python", "compare": b"written: map.png", "check": b"others.",
+    ends = {"protect": b"In Python", "compare": b"written: map.png", "check": b"others.",
             "report": b"report.html"}  # fmt: skip
     arguments = arguments.split()
     end_of_it = b"written " if "--workers" in arguments else ends[arguments[0]]

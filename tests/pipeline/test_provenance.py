@@ -94,7 +94,8 @@ def test_the_command_repeats_the_run(given):
 
     content = json.loads(Path("out.json").read_text(encoding="utf-8"))
     command = content["provenance"]["Command"]
-    assert content["provenance"]["Python"].startswith("microaggregate(data, k=4, method=")
+    data = "data.drop(columns=['branch'])" if "--drop" in given else "data"
+    assert content["provenance"]["Python"].startswith(f"microaggregate({data}, k=4, method=")
     words = shlex.split(command)
     assert words[:3] == ["microagg", "protect", "in.csv"]
     written = Path("out file.csv").read_bytes()
@@ -105,6 +106,12 @@ def test_the_command_repeats_the_run(given):
     assert Path("out file.csv").read_bytes() == written
     repeated = json.loads(Path("out.json").read_text(encoding="utf-8"))
     assert repeated["provenance"]["Command"] == command
+
+
+def test_columns_that_were_not_named_are_not_listed():
+    FRAME[["turnover", "staff"]].to_csv("in.csv", index=False)
+    result = run("protect", "in.csv", "-k", 4, "-o", "out.csv")
+    assert "Repeat with: microagg protect in.csv -k 4 --method mdav -o out.csv\n" in result.output
 
 
 def test_the_terminal_shows_what_repeats_the_run():

@@ -130,7 +130,9 @@ def test_files_are_rounded_as_they_came(kind):
     assert unrounded.exit_code == 0
     assert "rounded" not in unrounded.output
     whole = run(*chosen, "--decimals", "0", "-o", f"whole.{kind}")
-    assert "rounded to whole numbers; no total changes by" in " ".join(whole.output.split())
+    assert "rounded to whole numbers; no weighted total changes by" in " ".join(
+        whole.output.split()
+    )
     for wrong in ("x", "-1", "99"):
         refused = run(*chosen, "--decimals", wrong, "-o", f"wrong.{kind}")
         assert refused.exit_code == 2
