@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+FEW = 5000  # records that the `PairLoops` of all engines leave in their order: they fit a cache
+
 
 class Evolution(NamedTuple):
     """How a genetic algorithm searches (2002, section 4.2)."""

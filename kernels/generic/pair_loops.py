@@ -1,13 +1,14 @@
 """Loops over pairs of records for the lower bound, spelled out."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..arguments import PrimalDual
 from .arrays import to_numpy
+from .nearest import distances
 
+_ROWS = 64  # of a tile of distances
 _SLACK = 1.0 + 2.0**-46
 
 
@@ -29,10 +30,13 @@ class PairLoops:
         """All pairs with a squared distance below y_i + y_j."""
         n = len(self.points)
         found = []
-        for i in range(n):
-            j = np.arange(i + 1, n)
-            cheap = self.squares_of(np.full(len(j), i), j) < (y[i] + y[j]) * _SLACK
-            found.append(i * n + j[cheap])
+        for first in range(0, n, _ROWS):
+            i = np.arange(first, min(first + _ROWS, n))
+            j = np.arange(first, n)
+            squares = distances(self.points[i], self.points[j])
+            cheap = squares < (y[i][:, np.newaxis] + y[j]) * _SLACK
+            row, column = np.nonzero(cheap & (j > i[:, np.newaxis]))
+            found.append(i[row] * n + j[column])
         return np.concatenate(found)
 
     def improve(self, problem: PrimalDual, passes: int, k: int) -> None:
@@ -46,8 +50,7 @@ class PairLoops:
             new = np.clip(w - steps[0] * cost, 0.0, 1.0 / k)
             ahead = 2.0 * new - w
             w[:] = new
-            total = np.zeros(len(u))
-            np.add.at(total, row, sign * ahead[pair])  # in their order, one by one
+            total = np.bincount(row, sign * ahead[pair], len(u))  # in their order, one by one
             u[:] = np.maximum(0.0, u + steps[1] * (right - total))
             sums[0][:] += w
             sums[1][:] += u
@@ -64,9 +67,13 @@ class PairLoops:
     def components(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Number the sets of records that pairs connect."""
         lowest = np.arange(len(self.points))
-        for a, b in zip(low.tolist(), high.tolist(), strict=True):
-            one, two = sorted((int(lowest[a]), int(lowest[b])))
-            lowest[lowest == two] = one
+        changed = True
+        while changed:
+            before = lowest.copy()
+            np.minimum.at(lowest, low, before[high])
+            np.minimum.at(lowest, high, before[low])
+            lowest = lowest[lowest]
+            changed = bool((lowest < before).any())
         return np.unique(lowest, return_inverse=True)[1]
 
     def worst_triangles(
@@ -74,16 +81,21 @@ class PairLoops:
     ) -> np.ndarray:
         """For each record i and each j beside it, the place of the l that breaks most."""
         worst = np.full(len(other), -1)
-        beside = [
-            dict(zip(other[a:b].tolist(), w[a:b].tolist(), strict=True))
-            for a, b in pairwise(start.tolist())
-        ]
-        for i in range(len(start) - 1):
-            for p in range(start[i], start[i + 1]):
-                j, greatest = other[p], least
-                for q in range(start[i], start[i + 1]):
-                    if j != i and other[q] != i:
-                        excess = w[p] + w[q] - own[i] - beside[j].get(int(other[q]), 0.0)
-                        if excess > greatest:
-                            greatest, worst[p] = excess, q
+        n, lengths = len(own), np.diff(start)
+        record = np.repeat(np.arange(n), lengths)
+        keys = record * n + other
+        # Each p with each q of its record, in that order.
+        many = lengths[record]
+        p = np.repeat(np.arange(len(other)), many)
+        q = np.arange(len(p)) - np.repeat(np.cumsum(many) - many, many) + start[record[p]]
+        apart = (other[p] != record[p]) & (other[q] != record[p])
+        p, q = p[apart], q[apart]
+        excess = w[p] + w[q] - own[record[p]]
+        key = other[p] * n + other[q]
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        excess -= np.where(keys[at] == key, w[at], 0.0)
+        p, q, excess = p[excess > least], q[excess > least], excess[excess > least]
+        order = np.lexsort((-excess, p))  # of equal ones the first q
+        p, first = np.unique(p[order], return_index=True)
+        worst[p] = q[order][first]
         return worst

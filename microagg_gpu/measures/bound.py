@@ -1,14 +1,16 @@
 """A lower bound on the sum of squares of any k-partition, with the proof."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import callable_or_none, known_keywords, number, whole_number
-from ..engines import choose
+from ..engines import Work, choose, set_compiled
 from ..errors import InputError
-from ..kernels.arguments import PrimalDual
+from ..kernels.arguments import FEW, PrimalDual
 from ..kernels.compiling import clock
-from ..kernels.protocol import Progress
+from ..kernels.protocol import Engine, Progress
 from .checks import as_labels, as_matrix
 from .columns import MOST, Columns, solver
 from .loss import safe_unit, sse, sst
@@ -103,9 +105,37 @@ def lower_bound(
     if k > n:
         raise InputError(f"k is {k} for {n} records; no group can be that large.")
     groups = None if labels is None else _groups(labels, n, k)
-    deadline, columns = np.inf, False
     if seconds is not None:
         seconds = number("seconds", seconds, 0, above=True)
+    work = bound_work([n], d)
+    engine = choose(matrix, "cpu", work=work)[1]
+    bound = bound_by(engine, matrix, k, seconds, groups, progress)
+    set_compiled(engine, work)
+    return bound
+
+
+def bound_work(sizes: Sequence[int], d: int) -> Work:
+    """The work for tables of some sizes; the generic engine needs about a millisecond a record.
+
+    It has the CPU engine's bound, to the last bit, for few records only.
+    """
+    few = max(sizes) <= FEW
+    seconds = sum(8e-4 * n + 1.2e-8 * n * n * d for n in sizes) if few else np.inf
+    return Work("lower bound", seconds, max(sizes))
+
+
+def bound_by(
+    engine: Engine,
+    matrix: np.ndarray,
+    k: int,
+    seconds: float | None,
+    groups: np.ndarray | None,
+    progress: Progress | None,
+) -> float:
+    """The bound of `lower_bound`, by an engine."""
+    n, d = matrix.shape
+    deadline, columns = np.inf, False
+    if seconds is not None:
         deadline, columns = clock() + seconds, d > 1 and 1 < k <= n // 2 and n <= MOST
         if columns:
             solver()  # or the error that it is not there
@@ -117,9 +147,9 @@ def lower_bound(
     elif k > 1:
         if d > 1:
             end = deadline - (1 - _SHARE) * seconds if seconds and columns else deadline
-            best = Relaxation(matrix, k).solve(None if columns else progress, end=end)
+            best = Relaxation(matrix, k, engine).solve(None if columns else progress, end=end)
         if d == 1 or clock() < deadline:
-            best = max(best, _variables(matrix, k))
+            best = max(best, _variables(matrix, k, engine))
         if columns:
             best = Columns(matrix, k, groups, deadline).solve(best, progress)
     if progress is not None:
@@ -139,7 +169,7 @@ def _groups(labels: ArrayLike, n: int, k: int) -> np.ndarray:
     return numbered
 
 
-def _variables(matrix: np.ndarray, k: int) -> float:
+def _variables(matrix: np.ndarray, k: int, engine: Engine) -> float:
     """Sum over the variables of the SSE of their optimal partitions.
 
     In a group of m ranked values with range r, a mean that grows one value at a time is off by
@@ -151,7 +181,7 @@ def _variables(matrix: np.ndarray, k: int) -> float:
     total = 0.0
     for column in matrix.T:
         ranked = np.sort(column)
-        sizes = choose(matrix, "cpu")[1].optimal_sizes(ranked[:, np.newaxis], k)[0]
+        sizes = engine.optimal_sizes(ranked[:, np.newaxis], k)[0]
         found = sse(ranked, np.repeat(np.arange(len(sizes)), sizes))
         off = 192 * k**2 * np.abs(ranked).max() * (ranked[-1] - ranked[0]) + 3 * len(ranked) * found
         total += max(0.0, found - EPS * float(off))
@@ -166,8 +196,7 @@ class Relaxation:
     neighbour, because outliers are far from all others.
     """
 
-    def __init__(self, points: np.ndarray, k: int) -> None:
-        engine = choose(points, "cpu")[1]
+    def __init__(self, points: np.ndarray, k: int, engine: Engine) -> None:
         self.loops = engine.PairLoops(points)
         self.k, self.n = k, (n := len(points))
         squares, records = engine.neighbours(self.loops.points, min(2 * k, n - 1))

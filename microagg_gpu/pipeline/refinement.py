@@ -8,10 +8,11 @@ from array_api_compat import device as device_of
 
 from .. import measures
 from ..checks import on_host, whole_floats
-from ..engines import on_device
+from ..engines import choose, on_device, set_compiled
 from ..errors import InputError, option
 from ..kernels import array_namespace
 from ..kernels.protocol import Progress, Watch
+from ..measures.bound import bound_by, bound_work
 from ..methods.annealing import Refined, refine
 from ..settings import Settings
 from .blocks import parts_of
@@ -103,6 +104,7 @@ def least_loss(
     progress: Progress | None = None,
     seconds: float | None = None,
     labels: np.ndarray | None = None,
+    engine: str | None = None,
 ) -> float:
     """A loss that no grouping of these records within their cells is below, in percent.
 
@@ -115,19 +117,25 @@ def least_loss(
         return 0.0
     order = np.argsort(problem.cells.cell, kind="stable")
     bound, done = 0.0, 0
-    for rows in np.split(order, np.cumsum(problem.cells.sizes)[:-1]):
+    sizes, d = problem.cells.sizes, problem.filled.shape[1]
+    work = bound_work(sizes.tolist(), d)
+    # The loops over pairs run on the host.
+    loops = choose(problem.filled, "cpu", None if engine == "cuda" else engine, work)[1]
+    for rows in np.split(order, np.cumsum(sizes)[:-1]):
 
         def tell(fraction: float, done: int = done, size: int = len(rows)) -> None:
             if progress is not None:
                 progress((done + fraction * size) / len(order))
 
-        bound += measures.lower_bound(
+        bound += bound_by(
+            loops,
             problem.filled[rows],
             problem.k,
-            seconds=None if seconds is None else seconds * len(rows) / len(order),
-            labels=None if labels is None else labels[rows],
-            progress=tell,
+            None if seconds is None else seconds * len(rows) / len(order),
+            None if labels is None else np.unique(labels[rows], return_inverse=True)[1],
+            tell,
         )
         done += len(rows)
+    set_compiled(loops, work)
     # The sum of squares is rounded too, n times at most: that must not lift the bound.
     return 100 * bound / total * (1 - len(order) * np.finfo(np.float64).eps)

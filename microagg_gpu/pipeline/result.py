@@ -323,7 +323,8 @@ class Result:
         if seconds is not None:
             seconds = number("seconds", seconds, 0, above=True)
         labels = self.labels[self._problem.cells.kept]
-        least = least_loss(self._problem, progress, seconds, labels)
+        settings = self.provenance.settings
+        least = least_loss(self._problem, progress, seconds, labels, settings.engine)
         return Bound(least, 100 * (1 - least / self.loss) if self.loss > 0 else 0.0)
 
     @known_keywords

@@ -12,7 +12,7 @@ from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.measures import lower_bound, sse, sst
-from microagg_gpu.measures.bound import Relaxation
+from microagg_gpu.measures.bound import Relaxation, bound_by
 from reference.brute import exact_sse, optimum
 
 
@@ -59,7 +59,7 @@ def test_far_clusters():
 @pytest.mark.parametrize("k", [3, 10])
 def test_triangles_and_sets_help(k):
     points = make_table("clustered", 300, 3, 1)
-    alone = Relaxation(points, k).solve(None, rounds=1)
+    alone = Relaxation(points, k, cpu).solve(None, rounds=1)
     assert neighbour_bound(points, k) < alone < 0.97 * lower_bound(points, k)
 
 
@@ -101,20 +101,18 @@ def test_a_search_finds_all_pairs_that_count(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_loops_of_both_engines_agree(kind, monkeypatch):
-    points = cpu.PairLoops(make_table(kind, 60, 3, 2)).points  # in one order for both
-    found = []
-    for engine in (generic, cpu):
-        chosen = (points, engine)
-        monkeypatch.setattr("microagg_gpu.measures.bound.choose", lambda *_, c=chosen: c)
-        monkeypatch.setattr("microagg_gpu.kernels.cpu.pair_loops.order_of_tree", in_order)
-        found.append(lower_bound(points, 3))
+def test_loops_of_both_engines_agree(kind):
+    points = make_table(kind, 60, 3, 2)
+    found = [bound_by(engine, points, 3, None, None, None) for engine in (generic, cpu)]
     assert found[0] == found[1]
 
 
-def in_order(points):
-    """Instead of the order of a tree."""
-    return np.arange(len(points))
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_a_tree_changes_the_bound_by_little(kind, monkeypatch):
+    points = make_table(kind, 60, 3, 2)
+    in_order = bound_by(cpu, points, 3, None, None, None)
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.pair_loops.FEW", 10)
+    assert bound_by(cpu, points, 3, None, None, None) == pytest.approx(in_order, rel=0.01)
 
 
 def test_progress_and_wrong_arguments():
