@@ -377,11 +377,11 @@ def nearest(tree, target, k, found, distances):
             lanes &= lanes - 1
             distance = distance_of(tree, leaf * WIDTH + lane, target)
             if distance <= distances[last]:
-                _insert(found, distances, last, tree.record[leaf, lane], distance)
+                insert(found, distances, last, tree.record[leaf, lane], distance)
 
 
 @inner(forceinline=True)
-def _insert(found, distances, last, record, distance):
+def insert(found, distances, last, record, distance):
     """Put a record in its place among the nearest, if it is one of them."""
     i = last
     if distance == distances[i] and record > found[i]:

@@ -5,8 +5,7 @@ record the order is that of (squared distance, other record), and a component th
 first edge to another component may take it whatever the others know. First every record's few
 nearest others are listed. They settle most components; the records of the rest then search the
 tree for a nearer record of another component, with the component's best edge as the limit.
-The largest component never needs to search. Searches go leaf by leaf: all records of a leaf
-walk the tree together, which costs no more than a full scan where boxes exclude nothing.
+The largest component never needs to search.
 """
 
 from collections.abc import Iterator
@@ -17,15 +16,14 @@ import numpy as np
 
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
+from .boxes import Boxes, build
 from .compiled import entry, inner
 from .disjoint_sets import number_sets, unite
-from .kdtree import WIDTH, Tree, build
-from .mst_search import LANES, Components, Nearest, limit_of, search
-from .prim import prim
+from .kdtree import WIDTH
+from .mst_search import Components, Nearest, fill_lists, search
 from .threads import on_all_cores
 
 LISTED = 8  # nearest records in a list: hardly dearer to find than one
-SAMPLE = 16  # leaves that show whether the tree helps
 
 
 class Best(NamedTuple):
@@ -39,10 +37,10 @@ class Best(NamedTuple):
 def minimum_spanning_tree(
     points: Any, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Boruvka's method on lists of nearest records and a search tree, or Prim's.
+    """Boruvka's method on lists of nearest records and a search tree.
 
-    Prim's if the first searches have to look at more than 0.4 of all records, as in noise of
-    many variables.
+    In noise of many variables, where the tree excludes nothing, the lists take a full scan and
+    settle nearly all.
 
     Returns
     -------
@@ -55,33 +53,21 @@ def minimum_spanning_tree(
     n = len(points)
     if n < 2:
         return np.empty((0, 2), dtype=np.int64), np.empty(0)
-    tree = build(points)
+    tree = build(points, np.arange(n))
     shape = n, min(LISTED, n - 1)
-    lists = Nearest(np.full(shape, n), np.full(shape, np.inf), np.empty(n, dtype=np.bool_))
-    sample = _scattered(np.arange(len(tree.node)))[:SAMPLE]
-    visits = _fill_lists(tree, points, sample, lists)
-    if len(tree.node) > 4 * SAMPLE and visits * LANES > 0.4 * SAMPLE * WIDTH * n:
-        edges, lengths = prim(points, tree, progress)
-    else:
-        others = np.setdiff1d(np.arange(len(tree.node)), sample)
-        for leaves, done in _chunks(others):
-            _fill_lists(tree, points, leaves, lists)
-            if progress is not None:
-                progress(0.5 * done)
-        edges, lengths = _boruvka(tree, points, lists, progress)
+    lists = Nearest(np.empty(shape, np.int64), np.empty(shape), np.empty(n, np.bool_))
+    alone = Components(np.arange(n), np.full(tree.held.shape, -1), np.empty(0))
+    for leaves, done in _chunks(np.arange(len(tree.record))):
+        on_all_cores(fill_lists, len(leaves), tree, points, leaves, alone, lists)
+        if progress is not None:
+            progress(0.5 * done)
+    edges, lengths = _boruvka(tree, points, lists, progress)
     order = np.lexsort((edges[:, 1], edges[:, 0], lengths))
     return edges[order], lengths[order]
 
 
-def _fill_lists(tree: Tree, points: np.ndarray, leaves: np.ndarray, lists: Nearest) -> int:
-    """List the nearest others of the records of some leaves; see `search` for what it returns."""
-    alone = Components(np.arange(len(points)), np.full(len(tree.right), -1))
-    everyone = np.ones(len(points), dtype=np.bool_)
-    return sum(on_all_cores(search, len(leaves), tree, points, leaves, alone, everyone, lists))
-
-
 def _boruvka(
-    tree: Tree, points: np.ndarray, lists: Nearest, progress: Progress | None
+    tree: Boxes, points: np.ndarray, lists: Nearest, progress: Progress | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Unite components by the first edge of each until there is one; the edges and lengths.
 
@@ -102,10 +88,10 @@ def _boruvka(
         waiting = _unsettled(comp, nearest, best)
         if 2 * np.count_nonzero(waiting) > count:
             waiting[np.argmax(np.bincount(comp))] = False
-            components = Components(comp, _common_component(tree, comp))
+            components = Components(comp, _common_component(tree, comp), best.length.copy())
             leaves = _scattered(_leaves_of(tree, comp, waiting, known))
             for part, _ in _chunks(leaves):
-                _aim(tree, part, comp, waiting, nearest, wanted, best)
+                _choose_wanted(tree, part, comp, waiting, nearest, wanted, best)
                 on_all_cores(search, len(part), tree, points, part, components, wanted, nearest)
                 _collect(tree, part, comp, wanted, nearest, best)
             waiting = _unsettled(comp, nearest, best)
@@ -133,18 +119,23 @@ def _scattered(leaves: np.ndarray) -> np.ndarray:
 
 @entry()
 def _common_component(tree, comp):
-    """The component that all records of a node are in, -1 if there are several."""
-    common = np.empty(len(tree.right), dtype=np.int64)
-    for node in range(len(common) - 1, -1, -1):
-        if tree.right[node]:
-            left = common[node + 1]
-            common[node] = left if left == common[tree.right[node]] else -1
-        else:
-            row = tree.record[tree.leaf[node]]
-            common[node] = comp[row[0]]
-            for record in row:
-                if record >= 0 and comp[record] != common[node]:
-                    common[node] = -1
+    """The component that all records of a box are in, -1 if there are several."""
+    common = np.full(tree.held.shape, -1)
+    for leaf in range(len(tree.record)):
+        row = tree.record[leaf]
+        same = comp[row[0]]
+        for record in row:
+            if record >= 0 and comp[record] != same:
+                same = -1
+        common[leaf // WIDTH, leaf % WIDTH] = same
+    for level in range(1, len(tree.start) - 1):
+        for below in range(tree.start[level - 1], tree.start[level]):
+            same = common[below, 0]
+            for lane in range(WIDTH):
+                if tree.held[below, lane] and common[below, lane] != same:
+                    same = -1
+            inner = below - tree.start[level - 1]
+            common[tree.start[level] + inner // WIDTH, inner % WIDTH] = same
     return common
 
 
@@ -202,7 +193,7 @@ def _unsettled(comp, nearest, best):
 @entry()
 def _leaves_of(tree, comp, waiting, known):
     """The leaves with records that may have to search."""
-    some = np.zeros(len(tree.node), dtype=np.bool_)
+    some = np.zeros(len(tree.record), dtype=np.bool_)
     for leaf in range(len(some)):
         for r in tree.record[leaf]:
             some[leaf] |= r >= 0 and waiting[comp[r]] and not known[r]
@@ -210,18 +201,13 @@ def _leaves_of(tree, comp, waiting, known):
 
 
 @entry()
-def _aim(tree, leaves, comp, waiting, nearest, wanted, best):
-    """Choose the records that must search and set their limits."""
+def _choose_wanted(tree, leaves, comp, waiting, nearest, wanted, best):
+    """Choose the records that must search."""
     for leaf in leaves:
         for r in tree.record[leaf]:
-            if r < 0:
-                continue
-            c = comp[r]
-            wanted[r] = waiting[c] and not nearest.known[r] and _comes_first(r, nearest, best, c)
-            if wanted[r]:
-                nearest.length[r, 0], nearest.other[r, 0] = limit_of(
-                    r, best.length[c], best.low[c], best.high[c]
-                )
+            if r >= 0:
+                c, known = comp[r], nearest.known[r]
+                wanted[r] = waiting[c] and not known and _comes_first(r, nearest, best, c)
 
 
 @entry()

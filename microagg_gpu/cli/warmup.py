@@ -28,7 +28,6 @@ RUNS: dict[str, tuple[int, int, str, dict[str, Any]]] = {
     "refinement": (1500, 8, "projection", {"refine_steps": 1}),
     "lower bound": (1500, 8, "projection", {}),
     "path": (1500, 8, "path", {}),
-    "mst of many variables": (3000, 40, "mst", {}),
     "mdav of many records": (410_000, 8, "mdav", {"k": 100}),
     "risk": (20_000, 8, "projection", {}),
     "categories": (1500, 8, "mdav", {"nominal": 0, "ordinal": 1}),

@@ -10,8 +10,6 @@ import microagg_gpu.kernels.generic as generic
 from helpers.methods import mst
 from helpers.strategies import KINDS, Case, cases, make_table
 from microagg_gpu.kernels.cpu import mst as cpu
-from microagg_gpu.kernels.cpu.kdtree import build
-from microagg_gpu.kernels.cpu.prim import prim
 
 
 def outlier(n: int, d: int) -> np.ndarray:
@@ -51,26 +49,21 @@ def test_tree(name):
     assert_same_tree(cpu.minimum_spanning_tree(HARD[name]), HARD[name])
 
 
-@pytest.mark.parametrize("name", HARD)
-def test_tree_by_prim(name):
-    edges, lengths = prim(HARD[name], build(HARD[name]), None)
-    order = np.lexsort((edges[:, 1], edges[:, 0], lengths))
-    assert_same_tree((edges[order], lengths[order]), HARD[name])
-
-
 @given(case=cases())
 def test_tree_of_any_table(case: Case):
     assert_same_tree(cpu.minimum_spanning_tree(case.data), case.data)
 
 
-def test_choice_by_what_the_tree_excludes(monkeypatch):
-    chosen = []
-    monkeypatch.setattr(cpu, "prim", lambda *arguments: chosen.append(1) or prim(*arguments))
-    low, high = make_table("random", 2500, 2, 1), make_table("random", 2500, 60, 1)
-    assert_same_tree(cpu.minimum_spanning_tree(low), low)
-    assert not chosen
-    assert_same_tree(cpu.minimum_spanning_tree(high), high)
-    assert chosen
+@pytest.mark.parametrize("d", [2, 60])
+def test_large_trees(d):
+    data = make_table("random", 2500, d, 1)
+    assert_same_tree(cpu.minimum_spanning_tree(data), data)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_units_and_places_far_away(scale):
+    data = make_table("clustered", 1500, 4, 3) * scale + 1e3 * scale
+    assert_same_tree(cpu.minimum_spanning_tree(data), data)
 
 
 def test_threads_do_not_matter():
@@ -88,12 +81,9 @@ def test_threads_do_not_matter():
         assert np.array_equal(lengths, one[0][1])
 
 
-@pytest.mark.parametrize(
-    "find", [cpu.minimum_spanning_tree, lambda *a: prim(a[0], build(a[0]), a[1])]
-)
-def test_progress(find):
+def test_progress():
     told: list[float] = []
-    find(make_table("random", 3000, 3, 1), told.append)
+    cpu.minimum_spanning_tree(make_table("random", 3000, 3, 1), told.append)
     assert told == sorted(told)
     assert 0.0 < told[-1] <= 1.0
 
