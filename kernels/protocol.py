@@ -571,6 +571,19 @@ class HasDiameterLoop(Protocol):
 
 
 @runtime_checkable
+class HasLoopOfFew(Protocol):
+    """An engine that groups many problems of few records together: cpu."""
+
+    def groups_of_few(
+        self, points: Any, within: np.ndarray, k: int, by_diameter: bool, gathered: bool
+    ) -> np.ndarray:
+        """Labels from 0 on in each problem of k to some hundred records, -1 in all others.
+
+        The groups are those of `diameter` or `centroid`; gathered around their centroids or not.
+        """
+
+
+@runtime_checkable
 class HasMixedLoop(Protocol):
     """An engine that runs MDAV on mixed variables as one loop: cpu."""
 

@@ -10,6 +10,7 @@ from ..generic import (
     join_nearest_records,
 )
 from .annealing import anneal
+from .few import groups_of_few
 from .genetic import evolve
 from .loops import centroid_groups, mdav_groups, vmdav_groups
 from .mixed import mixed_mdav_groups
@@ -37,6 +38,7 @@ __all__ = [
     "cut_edges",
     "evolve",
     "extreme_groups",
+    "groups_of_few",
     "hamiltonian_paths",
     "hilbert_path",
     "join_closest_groups",

@@ -23,6 +23,7 @@ from ..protocol import Progress
 from . import ahead, boxes, far, outer
 from .boxes import NONE, WIDTH
 from .compiled import entry, inner
+from .few import groups_of_few
 from .kdtree import select
 from .points import distance_to_nearest, nearest_to_group, take_gathered
 from .sums import add, sum_rows
@@ -39,7 +40,8 @@ def mdav_groups(
     """The groups of `mdav`; those of a problem are numbered in the order they were formed."""
     points = _matrix(points)
     if within is not None:
-        return _each_problem(lambda part: mdav_groups(part, k), points, within)
+        none = np.full(len(points), -1)
+        return _each_problem(lambda part: mdav_groups(part, k), points, within, none)
     n, d = points.shape
     labels = _run(_mdav, points, k, progress, answers=ahead.Ahead(n, d, k))
     labels[labels < 0] = labels.max() + 1
@@ -64,19 +66,31 @@ def centroid_groups(
     """The groups of `centroid`."""
     points = _matrix(points)
     if within is not None:
-        return _each_problem(lambda part: centroid_groups(part, k, gather), points, within)
+        few = groups_of_few(points, within, k, False, gather == "centroid")
+        return _each_problem(lambda part: centroid_groups(part, k, gather), points, within, few)
     labels = _run(_centroid, points, k, progress, gather == "centroid")
     return _with_rest(points, labels, join_closest_groups)
 
 
 def _each_problem(
-    groups_of: Callable[[np.ndarray], np.ndarray], points: np.ndarray, within: np.ndarray
+    groups_of: Callable[[np.ndarray], np.ndarray],
+    points: np.ndarray,
+    within: np.ndarray,
+    labels: np.ndarray,
 ) -> np.ndarray:
-    """Labels of each problem's groups, no label in two problems."""
-    labels, used = np.empty(len(points), dtype=np.int64), 0
+    """Labels of each problem's groups, no label in two problems.
+
+    Parameters
+    ----------
+    labels
+        What is known of them: from 0 on in a problem, or -1. Changed.
+    """
+    used = 0
     order = np.argsort(within, kind="stable")
     for problem in np.split(order, np.flatnonzero(np.diff(within[order])) + 1):
-        labels[problem] = used + groups_of(points[problem])
+        if labels[problem[0]] < 0:
+            labels[problem] = groups_of(points[problem])
+        labels[problem] += used
         used = labels[problem].max() + 1
     return labels
 

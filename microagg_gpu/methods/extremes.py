@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data.labels import members_of
-from ..kernels.protocol import Engine, HasDiameterLoop, HasLoops, PointSet, Progress
+from ..kernels.protocol import Engine, HasDiameterLoop, HasLoopOfFew, HasLoops, PointSet, Progress
 from .common import Groups, point_set, take_records
 
 Gather = Literal["centroid", "seed"]
@@ -90,7 +90,10 @@ def diameter_groups(
             engine.join_closest_groups(part, groups, rest)
         return groups
 
-    return _each_problem(points, within, loop)
+    few = None
+    if within is not None and isinstance(engine, HasLoopOfFew):
+        few = engine.groups_of_few(points, within, k, True, gather == "centroid")
+    return _each_problem(points, within, loop, few)
 
 
 def centroid_groups(
@@ -122,15 +125,19 @@ def _taking(records: PointSet, gather: str) -> Callable[[int, int], list[int]]:
 
 
 def _each_problem(
-    points: Any, within: np.ndarray | None, loop: Callable[[Any], Groups]
+    points: Any,
+    within: np.ndarray | None,
+    loop: Callable[[Any], Groups],
+    few: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Labels of each problem's groups, no label in two problems."""
+    """Labels of each problem's groups, no label in two problems; `few` has some, else -1."""
     if within is None:
         return loop(points).labels()
-    labels = np.empty(len(within), dtype=np.int64)
+    labels = np.full(len(within), -1) if few is None else few
     used = 0
     for problem in members_of(within):
-        groups = loop(take_records(points, problem))
-        labels[problem] = used + groups.labels()
-        used += len(groups)
+        if labels[problem[0]] < 0:
+            labels[problem] = loop(take_records(points, problem)).labels()
+        labels[problem] += used
+        used = labels[problem].max() + 1
     return labels

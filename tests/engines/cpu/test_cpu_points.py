@@ -15,6 +15,7 @@ from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.kernels.cpu import boxes, far
 from microagg_gpu.kernels.cpu.compiled import entry
+from microagg_gpu.methods.extremes import centroid_groups, diameter_groups
 
 
 @njit
@@ -58,6 +59,23 @@ def test_methods_on_deep_trees(name, method, k):
     points = HARD[name] if method != "diameter" else HARD[name][::3].copy()
     expected = run(method, points, k, engine="generic")
     assert np.array_equal(run(method, points, k, engine="cpu"), expected)
+
+
+@given(cases(), st.integers(1, 5), st.integers(0, 99), st.booleans(), st.booleans())
+def test_problems_of_few_records(case, problems, seed, by_diameter, gathered):
+    """Each is grouped as by itself, the large ones too."""
+    points = np.concatenate([case.data] * problems)
+    within = np.random.default_rng(seed).permutation(np.arange(len(points)) % problems) * 7
+    k = min(case.k, len(points) // problems)
+    method = diameter_groups if by_diameter else centroid_groups
+    gather = "centroid" if gathered else "seed"
+    expected = method(points, k, gather, generic, within)
+    assert np.array_equal(method(points, k, gather, cpu, within), expected)
+    with pytest.MonkeyPatch.context() as patched:  # some by scans, the others by search trees
+        patched.setattr("microagg_gpu.kernels.cpu.few.FEW", len(points) // problems)
+        within = np.sort(within) if seed % 2 else np.where(within, within, within[-1])
+        expected = method(points, k, gather, generic, within)
+        assert np.array_equal(method(points, k, gather, cpu, within), expected)
 
 
 def test_more_neighbours_than_a_search_keeps():
