@@ -8,8 +8,9 @@ import numpy as np
 
 from ..engines import choose
 from ..errors import InputError
+from ..kernels.bounding import HasPricing
 from ..kernels.compiling import clock
-from ..kernels.protocol import HasPricing, Progress
+from ..kernels.protocol import Progress
 from .limits import Limits
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
