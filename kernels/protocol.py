@@ -24,9 +24,6 @@ EngineName = Literal["generic", "cpu", "cuda"]
 Progress = Callable[[float], None]
 """Called with the fraction done, from 0 to 1."""
 
-Watch = Callable[[float, float], None]
-"""Called with the fraction done and the sum of squares, or loss, so far."""
-
 
 class Engine(Protocol):
     """The operations that every engine has."""

@@ -24,7 +24,7 @@ ENDED = "The work ended unexpectedly, perhaps for want of memory."
 
 
 class Session:
-    """All that the pages show. Methods change it and tell those who watch."""
+    """All that the pages show. Methods change it and notify the open pages."""
 
     def __init__(self, folder: Path, start: Path) -> None:
         self.folder, self.start = folder, start
@@ -58,10 +58,10 @@ class Session:
         self.protect_error: list[Any] = []
         self.cancelled = ""
 
-    # Telling
+    # What the pages are notified of
 
     def changed(self) -> None:
-        """Tell the pages that something is new."""
+        """Notify the pages that something is new."""
         self.version += 1
         for watcher in self._watchers:
             watcher.set()

@@ -106,12 +106,12 @@ def compare_methods(
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
             "scale": scale, "trim": trim,
         }  # fmt: skip
-        with phase("comparing") as tell:
+        with phase("comparing") as progress:
             rows = compare(
                 table, sizes, "all" if methods == "all" else split(methods),
                 standardize=not no_standardize,
                 variable_weights=variable_weights(weights, column_weights), device=device,
-                seed=seed, watch=tell, refine=refine,
+                seed=seed, watch=progress, refine=refine,
                 refine_best=COMPARED_STEPS if methods == "all" and refine is None else 0,
                 **choices, **roles, **rounded,
             )  # fmt: skip

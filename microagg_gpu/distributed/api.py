@@ -30,6 +30,7 @@ from ..pipeline.grouping import check_method
 from ..pipeline.problem import check_weights
 from ..pipeline.provenance import named
 from ..pipeline.publishing import no_weight_to_average
+from ..progress import PhaseProgress
 from ..settings import (
     CLUSTER,
     DEFAULT,
@@ -46,7 +47,7 @@ from ..settings import (
 from .failures import clear_cluster_errors, tried_twice
 from .moments import input_decimals, published_cells, scaling_of, variables
 from .partitions import Layout
-from .phases import Job, Progress
+from .phases import Job
 from .sources import Files, Frames, Paths, whole_folder
 from .worker import BlockSettings, PublishedPart
 
@@ -122,7 +123,7 @@ def microaggregate(
     device: str | None = DEFAULT.device,
     engine: EngineName | None = DEFAULT.engine,
     seed: int = DEFAULT.seed,
-    progress: Progress | None = None,
+    progress: PhaseProgress | None = None,
     *,
     client: Client | None = None,
     output: str | Path | None = None,

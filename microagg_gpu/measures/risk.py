@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..checks import callable_or_none, known_keywords, on_host
 from ..engines import choose, nearest_work, set_compiled
 from ..errors import InputError
-from ..kernels.protocol import Progress
+from ..progress import Progress, share
 from .checks import as_scale
 from .spread import deviations, standard_scale, varies
 from .utility import as_pair
@@ -104,11 +104,7 @@ def record_linkage(
     hits, done, start = 0.0, 0, 0
     for records in _runs(np.argsort(seen, kind="stable"), seen):
         size, stop = len(records), int(stops[seen[records[0]]])
-
-        def part(fraction: float, done: int = done, size: int = size) -> None:
-            if progress is not None:
-                progress((done + fraction * size) / n)
-
+        part = share(progress, done, size, n)
         known = np.flatnonzero(~np.isnan(before[records[0]]))
         if len(known) == 0:
             hits += 1.0

@@ -31,7 +31,8 @@ from ..engines import Work, host_engine, set_compiled
 from ..kernels import array_namespace, engine_name, engine_named, to_numpy
 from ..kernels.arguments import Partition, Sweep
 from ..kernels.compiling import clock
-from ..kernels.protocol import Engine, Watch
+from ..kernels.protocol import Engine
+from ..progress import LossProgress
 from .common import take_records
 from .mdav import mdav_of_each
 
@@ -61,7 +62,7 @@ def refine(
     cells: np.ndarray | None = None,
     seed: int = 0,
     engine: Engine,
-    watch: Watch | None = None,
+    watch: LossProgress | None = None,
 ) -> Refined:
     """A partition with at most the loss of the given one.
 

@@ -1,6 +1,6 @@
 """compare(): methods on the same data, and what each loses and risks."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -12,9 +12,9 @@ from ..data.columns import Table
 from ..data.table import read
 from ..engines import on_device
 from ..errors import InputError, shown
-from ..kernels.protocol import Progress
 from ..methods import METHODS
 from ..methods.common import take_records
+from ..progress import Progress, RunProgress, share
 from ..settings import DEFAULT, Roles, Settings
 from .grouping import check_method
 from .problem import Problem, prepare
@@ -57,7 +57,7 @@ def compare_methods(
     settings: list[Settings],
     runs: list[tuple[str, dict[str, Any]]],
     progress: Progress | None = None,
-    watch: Callable[[float, str], None] | None = None,
+    watch: RunProgress | None = None,
     refine_best: int = 0,
 ) -> Comparison:
     """Run each method on each problem. Ctrl-C ends it with what is finished, if anything is.
@@ -168,15 +168,11 @@ def risk_map(
     rows: list[dict[str, Any]] = []
     sizes = sorted({*MAP_SIZES, settings.k} - {1})
     for i, size in enumerate(sizes):
-
-        def part(fraction: float, i: int = i) -> None:
-            if progress is not None:
-                progress((i + fraction) / len(sizes))
-
         with suppress(InputError):
             given = replace(settings, k=size, refine=None, refine_steps=None, **_NO_RULES)
             problem = prepare(table, given)
             more = [own] if add_own and size == settings.k else []
+            part = share(progress, i, 1, len(sizes))
             found = compare_methods([problem], [given], [*runs, *more], part)
             if found.stopped:  # a report is whole, or there is none
                 raise KeyboardInterrupt

@@ -11,8 +11,8 @@ from ..checks import on_host, whole_floats
 from ..engines import on_device
 from ..errors import InputError, option
 from ..kernels import array_namespace
-from ..kernels.protocol import Progress, Watch
 from ..methods.annealing import Refined, refine
+from ..progress import LossProgress, Progress, share
 from ..settings import Settings
 from .blocks import parts_of
 from .problem import Problem
@@ -48,7 +48,7 @@ def improve(
     problem: Problem,
     labels: np.ndarray,
     settings: Settings,
-    watch: Watch | None = None,
+    watch: LossProgress | None = None,
 ) -> Refined:
     """Refine groups of whole records, within their cells; `watch` is called with the loss."""
     if problem.units is not None:
@@ -70,19 +70,19 @@ def improve(
     if problem.missing:
         points = array_namespace(points).asarray(problem.filled, device=device_of(points))
 
-    def tell(fraction: float, sse: float) -> None:
+    def loss_so_far(fraction: float, sse: float) -> None:
         if watch is not None:
             watch(fraction, 100 * sse / total if total > 0 else 0.0)
 
     with on_device(points):
         return refine(
             points, labels, problem.k, seconds=settings.refine, steps=settings.refine_steps,
-            cells=problem.cells.cell, seed=settings.seed, engine=problem.engine, watch=tell,
+            cells=problem.cells.cell, seed=settings.seed, engine=problem.engine, watch=loss_so_far,
         )  # fmt: skip
 
 
 def _each_block(
-    problem: Problem, labels: np.ndarray, settings: Settings, watch: Watch | None
+    problem: Problem, labels: np.ndarray, settings: Settings, watch: LossProgress | None
 ) -> Refined:
     """Refine the groups of each block of variables, in equal shares of the time."""
     blocks = settings.blocks or ()
@@ -116,17 +116,12 @@ def least_loss(
     order = np.argsort(problem.cells.cell, kind="stable")
     bound, done = 0.0, 0
     for rows in np.split(order, np.cumsum(problem.cells.sizes)[:-1]):
-
-        def tell(fraction: float, done: int = done, size: int = len(rows)) -> None:
-            if progress is not None:
-                progress((done + fraction * size) / len(order))
-
         bound += measures.lower_bound(
             problem.filled[rows],
             problem.k,
             seconds=None if seconds is None else seconds * len(rows) / len(order),
             labels=None if labels is None else labels[rows],
-            progress=tell,
+            progress=share(progress, done, len(rows), len(order)),
         )
         done += len(rows)
     # The sum of squares is rounded too, n times at most: that must not lift the bound.

@@ -179,7 +179,7 @@ def given_away(session: Session, figures: Figures | None) -> str:
         kind = "ok" if verdict["word"] == "PASS" else ""
         parts.append(f'<div class="notice {kind}"><p>{escape(verdict["sentence"])}.</p></div>')
     facts_ = [(name, f"{text} and is published unchanged") for name, text in
-              given["telling"].items()]  # fmt: skip
+              given["identifying"].items()]  # fmt: skip
     if given["merged"]:
         facts_.append(("Merged strata", "; ".join(given["merged"]) + ": k does not hold once the "
                        "strata columns are known"))  # fmt: skip
