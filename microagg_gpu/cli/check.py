@@ -1,7 +1,6 @@
 """``microagg check``: whether a file is k-anonymous, and what its groups still give away."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -14,6 +13,7 @@ from ..measures.contributors import Rule, RuleCheck, check_rule
 from ..measures.sensitive import ClosenessCheck, check_closeness, coded
 from ..settings import FORMAT, check_k, check_p_percent, check_t
 from . import options
+from . import study_options as study
 from .console import clear_errors
 from .output import show_closeness, show_groups, show_rule, show_verdict
 from .parsing import dominance, split
@@ -44,49 +44,15 @@ EXAMPLES = (
 def check(
     source: options.Source,
     k: options.K,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Columns that an intruder may know.",
-            show_default="all",
-        ),
-    ] = None,
-    show: Annotated[
-        bool, typer.Option("--show", help="Show the smallest groups, also if k holds.")
-    ] = False,
-    sensitive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A sensitive column, which an intruder does not know: what do the groups of the "
-            "others give away of it?",
-        ),
-    ] = None,
+    columns: study.CountedColumns = None,
+    show: study.Show = False,
+    sensitive: study.SensitiveColumn = None,
     t: options.T = None,
     rule: options.Dominance = None,
     p_percent: options.PPercent = None,
-    original: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="The file before protection, for --dominance and --p-percent."
-        ),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Match the records of both files by this column.",
-            show_default="by their order",
-        ),
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Sampling weight in the original file: a record counts as so many contributors.",
-        ),
-    ] = None,
+    original: study.Before = None,
+    key: study.Key = None,
+    weight: study.ContributorWeight = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
     encoding: options.Encoding = FORMAT.encoding,
     decimal: options.Decimal = FORMAT.decimal,

@@ -22,6 +22,10 @@ Sources = Annotated[
         "a directory of them.",
     ),
 ]
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="The protected file to write; with workers a directory."),
+]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -278,6 +282,13 @@ Json = Annotated[
     Path | None, typer.Option("--json", metavar="FILE.json", help="Write the report as JSON.")
 ]
 
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.png",
+        help="Draw the groups. The picture shows the original records: do not publish it.",
+    ),
+]
 Dominance = Annotated[
     str | None,
     typer.Option(
@@ -339,7 +350,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
         Dominance, PPercent, Unrepaired, Sensitive, T, TMethod, Strict,
     ),
     "Files": (
-        Report, ReportStrata, ReportMore, Known, Json, Note, GroupColumn, Delimiter, Encoding,
+        Report, ReportStrata, ReportMore, Known, Json, Note, Plot, GroupColumn, Delimiter, Encoding,
         Decimal, KeepMetadata, Force,
     ),
     "Machines": (Device, Workers, Scheduler, Block, Repair),

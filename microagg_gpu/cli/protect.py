@@ -1,7 +1,6 @@
 """``microagg protect``: a protected file, and what the protection cost."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -64,12 +63,7 @@ EXAMPLES = (
 def protect(
     sources: options.Sources,
     k: options.K,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="The protected file to write; with workers a directory."
-        ),
-    ],
+    output: options.Output,
     method: options.Method = DEFAULT.method,
     columns: options.Columns = None,
     blocks: options.Blocks = None,
@@ -111,14 +105,7 @@ def protect(
     known: options.Known = None,
     json_file: options.Json = None,
     note: options.Note = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.png",
-            help="Draw the groups. The picture shows the original records: do not publish it.",
-            rich_help_panel="Files",
-        ),
-    ] = None,
+    plot: options.Plot = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
     encoding: options.Encoding = FORMAT.encoding,
     decimal: options.Decimal = FORMAT.decimal,
