@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import file_path, known_keywords, number, whole_number
+from ..checks import known_keywords, number, whole_number
 from ..data.table import read
 from ..errors import InputError, option, suggestion
 from ..measures.utility import correlations
@@ -98,12 +98,9 @@ class SuggestedBlocks(list[list[str]]):
         path : str or Path
             The file, which is replaced if it is there; its ending gives the format.
         """
-        from ..files.atomic import whole_file
-        from ..plots import check_plot, plot_tree
+        from ..plots import picture, plot_tree
 
-        path = file_path("path", path)
-        check_plot(path)
-        with whole_file(path, force=True) as temporary:
+        with picture(path) as temporary:
             plot_tree(self.merges, temporary, names=self.names, cut=self.cut)
 
 

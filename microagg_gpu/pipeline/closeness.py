@@ -20,7 +20,7 @@ from ..errors import InputError, option
 from ..measures.sensitive import ROUNDING, ClosenessCheck, Distribution, check_closeness
 from ..progress import Progress, share
 from ..settings import Settings
-from .problem import Problem
+from .problem import Problem, numbers_only
 
 
 def check_sensitive(problem: Problem, settings: Settings) -> None:
@@ -34,11 +34,7 @@ def check_sensitive(problem: Problem, settings: Settings) -> None:
             " is for a sensitive attribute: name its column with ",
             option("sensitive"),
         )
-    if problem.table.mixed:
-        raise InputError(
-            "t-closeness takes numbers only, not ordinal or nominal columns: leave out ",
-            option("t"),
-        )
+    numbers_only(problem.table, "t-closeness takes", "t")
     if settings.method == "individual":
         raise InputError(
             "individual ranking has no groups of whole records: leave out ",

@@ -15,7 +15,7 @@ from ..methods.annealing import Refined, refine
 from ..progress import LossProgress, Progress, share
 from ..settings import Settings
 from .blocks import parts_of
-from .problem import Problem
+from .problem import Problem, numbers_only
 
 
 def given_groups(labels: Any, problem: Problem) -> np.ndarray:
@@ -61,11 +61,7 @@ def improve(
             "individual ranking has no groups of whole records to refine: leave out ",
             option("refine"),
         )
-    if problem.table.mixed:
-        raise InputError(
-            "refinement takes numbers only, not ordinal or nominal columns: leave out ",
-            option("refine"),
-        )
+    numbers_only(problem.table, "refinement takes", "refine")
     points, total = problem.points, measures.sst(problem.filled)
     if problem.missing:
         points = array_namespace(points).asarray(problem.filled, device=device_of(points))
@@ -108,8 +104,7 @@ def least_loss(
 
     With `seconds`, each cell gets its share of them; the labels of a grouping are where it begins.
     """
-    if problem.table.mixed:
-        raise InputError("the lower bound is for numbers only, not ordinal or nominal columns")
+    numbers_only(problem.table, "the lower bound is for")
     total = measures.sst(problem.filled)
     if total == 0:
         return 0.0
