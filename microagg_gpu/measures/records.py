@@ -133,7 +133,7 @@ def record_risk(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
     cells : array_like of n integers, optional
         The stratum of each record, or whatever else is known and published unchanged.
     scale : array_like of p numbers, optional

@@ -77,7 +77,7 @@ def record_linkage(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
     cells : array_like of n integers, optional
         The stratum of each record, or whatever else is published unchanged: only records with
         the same number, and with the same variables missing, are compared.
@@ -181,7 +181,7 @@ def interval_disclosure(original: ArrayLike, protected: ArrayLike) -> Intervals:
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def range_inference(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
     cells : array_like of n integers, optional
         As in `record_linkage`: an intruder takes the neighbours in the stratum of the record.
 
