@@ -57,9 +57,9 @@ def _facts(file: DataFile, name: str, numeric: bool) -> dict[str, Any]:
         known, kind = texts, "text" if file.text is not None else str(column.type)
         missing = len(column) - len(texts)
         counts = pc.value_counts(texts).to_pylist() if len(texts) else []
-        counts.sort(key=lambda one: -one["counts"])
+        counts.sort(key=lambda entry: -entry["counts"])
         distinct = len(counts)
-        drawn = [{"from": one["values"], "count": one["counts"]} for one in counts[:BINS]]
+        drawn = [{"from": entry["values"], "count": entry["counts"]} for entry in counts[:BINS]]
     return {
         "name": name, "kind": kind, "numeric": numeric, "missing": missing, "distinct": distinct,
         "examples": _examples(column),

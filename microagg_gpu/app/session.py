@@ -300,8 +300,8 @@ class Session:
         if self.limits["sample"] > SMALL:
             return curve
         methods = [m for m in SKETCHED_METHODS if m in self.limits["methods"]]
-        here = [replace(chosen, method=m, refine=False) for m in methods]
-        return curve + here + [replace(c, k=k) for c in here for k in sizes]
+        others = [replace(chosen, method=m, refine=False) for m in methods]
+        return curve + others + [replace(c, k=k) for c in others for k in sizes]
 
     def bound_key(self) -> str:
         """What the bound depends on."""

@@ -128,14 +128,15 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
         values, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        options = [one for one in order if one.param_type_name == "option"]
+        options = [given for given in order if given.param_type_name == "option"]
         with clear_errors():
-            for one in options:
-                once = not (getattr(one, "multiple", False) or getattr(one, "is_flag", False))
-                if once and options.count(one) > 1:
-                    raise InputError(f"{one.opts[0]} is given {options.count(one)} times: give one")
-                if values.get(one.name) in ("", [""]):
-                    raise InputError(f"{one.opts[0]} is empty: give a value, or leave it out")
+            for given in options:
+                once = not (getattr(given, "multiple", False) or getattr(given, "is_flag", False))
+                if once and options.count(given) > 1:
+                    count = options.count(given)
+                    raise InputError(f"{given.opts[0]} is given {count} times: give one")
+                if values.get(given.name) in ("", [""]):
+                    raise InputError(f"{given.opts[0]} is empty: give a value, or leave it out")
         return super().parse_args(ctx, args)
 
 

@@ -76,9 +76,9 @@ class Job:
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
         found = self.gather("reading", work)
-        for one in found:
-            if isinstance(one, InputError):
-                raise one
+        for description in found:
+            if isinstance(description, InputError):
+                raise description
         return found
 
     def squares(self, codes: dict[Key, int], centre: np.ndarray) -> list[int]:
@@ -162,8 +162,10 @@ class Job:
         meta = worker.published_empty(self.layout)
         back = self.keep("returning", _moved(new, meta, "partition", len(self.parts)))
         return [
-            delayed(worker.returned)(part, one, self.layout, settings, where, codes, self.offsets)
-            for part, one, where in zip(self.parts, back, self.source.where, strict=True)
+            delayed(worker.returned)(
+                part, labels, self.layout, settings, where, codes, self.offsets
+            )
+            for part, labels, where in zip(self.parts, back, self.source.where, strict=True)
         ]
 
     def verdict(self, frames: list[Any], published: list[Any], k: int) -> Verdict:

@@ -166,8 +166,8 @@ def mean_distance(
 
 
 def _refuse_constant(*data: np.ndarray) -> None:
-    for name, one in zip(("original", "protected"), data, strict=True):
-        constant = np.flatnonzero(deviations(one) == 0)
+    for name, matrix in zip(("original", "protected"), data, strict=True):
+        constant = np.flatnonzero(deviations(matrix) == 0)
         if len(constant):
             raise InputError(
                 f"{len(constant)} variables of {name} are constant, the first is {constant[0]}; "

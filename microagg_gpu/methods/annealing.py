@@ -217,9 +217,9 @@ def neighbour_lists(
     chosen = _worth_compiling(work, engine)
     for rows in np.split(order, np.flatnonzero(np.diff(of_cell[order])) + 1):
         part = points if len(rows) == n else take_records(points, rows)
-        here = min(m, len(rows) - 1)
-        squares, records = chosen.neighbours(part, here)
-        near[rows, :here] = rows[records]
+        count = min(m, len(rows) - 1)
+        squares, records = chosen.neighbours(part, count)
+        near[rows, :count] = rows[records]
         share[rows] = squares[:, : k - 1].sum(axis=1) / (2 * k)
     set_compiled(chosen, work)
     return near, share

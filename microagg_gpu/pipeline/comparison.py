@@ -102,20 +102,20 @@ def compare_methods(
             for method, options in runs:
                 running = f"{named(method, options)}, k={problem.k}"
                 part(0.0)
-                here = replace(given, method=method, options=options)
+                own = replace(given, method=method, options=options)
                 with on_device(problem.points):
-                    chosen = problem.chosen_for(here, total)
-                    result = protect(chosen, here, lambda f: part(0.7 * f))
+                    chosen = problem.chosen_for(own, total)
+                    result = protect(chosen, own, lambda f: part(0.7 * f))
                 add(named(method, options), result)
                 if best is None or result.loss < best.loss:
                     best, rows.best[problem.k] = result, (method, options)
             if refined and best is not None and best.labels.ndim == 1:
                 running = f"refining {named(best.method, best.options)}, k={problem.k}"
                 part(0.0)
-                here = replace(given, refine=None, refine_steps=refine_best)
+                own = replace(given, refine=None, refine_steps=refine_best)
                 with on_device(problem.points):
                     result = protect(
-                        problem.chosen_for(here, total), here, watch=lambda f, _: part(0.7 * f),
+                        problem.chosen_for(own, total), own, watch=lambda f, _: part(0.7 * f),
                         groups=best.labels[problem.cells.kept],
                     )  # fmt: skip
                 add(f"{named(best.method, best.options)}, refined", result)

@@ -158,11 +158,11 @@ class Exchange:
         """What two groups can do together: costs, and the records that are given and taken."""
         mine, theirs = self.members[g], self.members[h]
         a, b = len(mine), len(theirs)
-        here, there = self.points[mine], self.points[theirs]
+        a_points, b_points = self.points[mine], self.points[theirs]
         # Squared distances of the records of both groups to both centroids.
-        own, away = _squares(here - self.centres[g]), _squares(here - self.centres[h])
-        back, home = _squares(there - self.centres[g]), _squares(there - self.centres[h])
-        moved = _squares(here[:, np.newaxis] - there[np.newaxis])
+        own, away = _squares(a_points - self.centres[g]), _squares(a_points - self.centres[h])
+        back, home = _squares(b_points - self.centres[g]), _squares(b_points - self.centres[h])
+        moved = _squares(a_points[:, np.newaxis] - b_points[np.newaxis])
         swap = (away - own)[:, np.newaxis] + (back - home) - moved * (1 / a + 1 / b)
         merge = a * b / (a + b) * _squares(self.centres[g] - self.centres[h])
         cost = [np.array([merge]), swap.ravel()]

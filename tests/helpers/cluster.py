@@ -45,7 +45,7 @@ def gaps(frame, seed=1):
 
 
 def assert_k(frame, columns, k):
-    """Counted by pandas: each record is one of k that are alike."""
+    """Counted by pandas: each record is one of k with equal values."""
     assert frame.groupby(columns, dropna=False).size().min() >= k
 
 

@@ -92,10 +92,10 @@ def test_threads_do_not_matter():
     "find", [cpu.minimum_spanning_tree, lambda *a: prim(a[0], build(a[0]), a[1])]
 )
 def test_progress(find):
-    told: list[float] = []
-    find(make_table("random", 3000, 3, 1), told.append)
-    assert told == sorted(told)
-    assert 0.0 < told[-1] <= 1.0
+    fractions: list[float] = []
+    find(make_table("random", 3000, 3, 1), fractions.append)
+    assert fractions == sorted(fractions)
+    assert 0.0 < fractions[-1] <= 1.0
 
 
 @st.composite
