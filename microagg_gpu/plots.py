@@ -33,7 +33,9 @@ def check_plot(path: str | Path, method: str = "") -> None:
     if find_spec("matplotlib") is None:
         raise InputError("a plot needs Matplotlib: pip install 'microagg-gpu[report]'")
     if path.suffix.casefold() not in FORMATS:
-        raise InputError(f"{path} is no picture that can be written: name it {', '.join(FORMATS)}")
+        raise InputError(
+            f"{path} cannot be written as a picture: its name must end in {', '.join(FORMATS)}"
+        )
     if plain_text("method", method) == "individual":
         raise InputError("individual ranking has no groups of whole records to draw")
 

@@ -60,8 +60,8 @@ def check(
     """Is a file k-anonymous? Count the records that share their values.
 
     Works on any file. Exit code 0: every record shares its values with at least k - 1 others; 1:
-    some do not, and the smallest groups are shown. With --columns only these columns decide;
-    whether k holds over all columns is said too.
+    some do not, and the smallest groups are shown. With --columns only these columns decide,
+    and the output also says whether k holds over all columns.
 
     With --dominance or --p-percent it also says which groups break the rule: groups of records
     with the same published values in --columns (by default the columns of numbers that differ),
@@ -118,7 +118,7 @@ def check(
 def _check_original(original: Path | None, ruled: bool, others: list[str | None]) -> None:
     if ruled and original is None:
         raise InputError(
-            "a protected file holds means, which do not say what the contributors of a group have: "
+            "a protected file holds means only, and the rules need the amount of each contributor: "
             "give the file before protection with --original"
         )
     if not ruled and (original is not None or any(others)):

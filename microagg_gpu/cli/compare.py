@@ -79,8 +79,8 @@ def compare_methods(
     """Try methods on a file: what each loses, what risk it leaves and how long it takes.
 
     The risk is that of record linkage: the share of records that an intruder who has all the
-    original data would identify. At the end the best groups of each k are refined, some steps for
-    each record. Ctrl-C shows what is finished.
+    original data would identify. At the end the best groups of each k are refined briefly. Ctrl-C
+    shows what is finished.
     """
     with clear_errors(), phases() as phase:
         sizes = [least_size(parse("k", int, size)) for size in split(k)]

@@ -43,7 +43,7 @@ EXAMPLES = (
         "protected.csv",
     ),
     (
-        "Search for two minutes for the least loss, and compute a lower bound on it:",
+        "Search for two minutes for the lowest loss, and compute a lower bound on it:",
         "microagg protect companies.csv -k 5 --columns turnover,staff --method best --option "
         "seconds=120 --bound -o protected.csv",
     ),
@@ -120,8 +120,8 @@ def protect(
     """Replace each record by the mean of a group of at least k similar records.
 
     The file keeps its header, its delimiter, every column that is not protected and, without
-    --shuffle, the order of its records. It is written whole, after k was counted in it, or not
-    at all.
+    --shuffle, the order of its records. It appears only when it is complete and k was counted
+    in it.
     """
     with clear_errors(), phases() as phase:
         check_method(method)

@@ -8,7 +8,7 @@ import typer
 from .options import FILES
 
 # compare
-Sizes = Annotated[str, typer.Option("-k", help="Least group sizes to try.")]
+Sizes = Annotated[str, typer.Option("-k", help="Minimum group sizes to try.")]
 Methods = Annotated[str, typer.Option(metavar="A,B,...", help="Methods to try.")]
 Everything = Annotated[
     bool, typer.Option("--all", help="Print every method, not only the best five of each k.")
@@ -30,8 +30,8 @@ SensitiveColumn = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="A sensitive column, which an intruder does not know: what do the groups of the "
-        "others give away of it?",
+        help="A sensitive column, unknown to an intruder: check what the groups of the other "
+        "columns reveal about it.",
     ),
 ]
 Before = Annotated[
@@ -44,7 +44,7 @@ ContributorWeight = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Sampling weight in the original file: a record counts as so many contributors.",
+        help="Sampling weight in the original file: a record counts as that many contributors.",
     ),
 ]
 

@@ -314,7 +314,9 @@ def _source(data: Any, output: Any, drop: Columns, group_column: Any) -> Any:
             )  # fmt: skip
         return Frames(data)
     if output is None:
-        raise InputError("files are protected to files: name a directory with ", option("output"))
+        raise InputError(
+            "protected files are written to a directory: name it with ", option("output")
+        )
     file_path("output", output)
     source = Files(_paths(data))
     if group_column is not None and group_column in source.names:
@@ -341,11 +343,11 @@ def _found(client: Any) -> Client:
             client = default_client()
         except ValueError:
             raise InputError(
-                "there is no Dask client: make one, as client = distributed.Client(n_workers=4, "
-                "threads_per_worker=1), and give it as client="
+                "there is no Dask client: start one, such as client = "
+                "distributed.Client(n_workers=4, threads_per_worker=1), and give it as client="
             ) from None
     if client.status in ("closing", "closed"):
-        raise InputError("the Dask client is closed: make another, and give it as client=")
+        raise InputError("the Dask client is closed: start another, and give it as client=")
     return client
 
 

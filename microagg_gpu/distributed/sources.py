@@ -183,7 +183,9 @@ def _expanded(given: Paths) -> list[Path]:
         found += map(Path, matches)
     twice = repeated(path.name for path in found)
     if twice:
-        raise InputError(f"two files are called {twice[0]}: their copies would be one; rename one")
+        raise InputError(
+            f"two files are called {twice[0]}: one copy would overwrite the other, so rename one"
+        )
     return found
 
 

@@ -43,10 +43,11 @@ def check_method(method: Any) -> str:
     if not isinstance(method, str) or method not in METHODS:
         name = method.strip().lower() if isinstance(method, str) else ""
         if name in SDCMICRO:
-            raise InputError(f"method {shown(method)} of sdcMicro is here ", *SDCMICRO[name])
+            raise InputError(f"method {shown(method)} of sdcMicro is called ", *SDCMICRO[name])
         if name in NEAREST:
             raise InputError(
-                f"method {shown(method)} of sdcMicro is not here: the nearest is ", *NEAREST[name]
+                f"method {shown(method)} of sdcMicro is not available: the nearest is ",
+                *NEAREST[name],
             )
         near = suggestion(method, METHODS)
         raise InputError(

@@ -78,7 +78,7 @@ def test_the_scheduler_dies_in_the_middle():
             pytest.raises(InputError, match="connection to its scheduler was lost: run it again"),
         ):
             microaggregate("in", 4, client=other, **given)
-        with pytest.raises(InputError, match="the Dask client is closed: make another"):
+        with pytest.raises(InputError, match="the Dask client is closed: start another"):
             microaggregate("in", 4, client=other, **given)
     assert os.listdir() == ["in"]
 
