@@ -63,27 +63,30 @@ def wait_in_block(rounds, out):
         out[0] = rounds
 
 
-@cuda.jit
-def follow(steps, following, out):
+@cuda.jit(device=True)
+def last_place(steps, following):
     """Read where to read next, again and again: each read waits for the one before."""
     place = 0
     for _ in range(steps):
         place = following[place]
-    out[0] = place
+    return place
+
+
+@cuda.jit
+def follow(steps, following, out):
+    """Reads that wait for each other, from global memory."""
+    out[0] = last_place(steps, following)
 
 
 @cuda.jit
 def follow_shared(steps, following, out):
-    """The same in shared memory."""
-    here = cuda.shared.array(1024, np.int32)
+    """Reads that wait for each other, from shared memory."""
+    near = cuda.shared.array(1024, np.int32)
     for i in range(cuda.threadIdx.x, 1024, cuda.blockDim.x):
-        here[i] = following[i]
+        near[i] = following[i]
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
-        place = 0
-        for _ in range(steps):
-            place = here[place]
-        out[0] = place
+        out[0] = last_place(steps, near)
 
 
 @cuda.jit

@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from array_api_compat import is_cupy_array, is_numpy_array
 
 from .arrays import array_namespace, to_numpy
-from .protocol import (
-    Engine,
-    EngineName,
-    HasDiameterLoop,
-    HasLoops,
-    HasMixedLoop,
-    HasPointSet,
-    HasPricing,
-)
+from .bounding import HasPricing
+from .optional import HasDiameterLoop, HasLoops, HasMixedLoop
+from .point_set import HasPointSet
+from .protocol import Engine, EngineName
 
 if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     from . import cpu, cuda, generic

@@ -1,4 +1,4 @@
-"""The time that compiling takes: a clock that leaves it out, and somebody who is told of it.
+"""The time that compiling takes: a clock that leaves it out, and functions that are called.
 
 Kernels are compiled when they are first called. A budget of seconds is for work, so it is measured
 by `clock`, which stands still in the meantime.
@@ -11,7 +11,7 @@ from time import perf_counter
 _depth = 0  # kernels being compiled, each because of the one before
 _since = 0.0
 _spent = 0.0
-_told: list[Callable[[bool], None]] = []
+_listeners: list[Callable[[bool], None]] = []
 
 
 def begin() -> None:
@@ -20,8 +20,8 @@ def begin() -> None:
     _depth += 1
     if _depth == 1:
         _since = perf_counter()
-        for tell in _told:
-            tell(True)
+        for listener in _listeners:
+            listener(True)
 
 
 def end() -> None:
@@ -30,8 +30,8 @@ def end() -> None:
     _depth -= 1
     if _depth == 0:
         _spent += perf_counter() - _since
-        for tell in _told:
-            tell(False)
+        for listener in _listeners:
+            listener(False)
 
 
 def clock() -> float:
@@ -45,10 +45,10 @@ def spent() -> float:
 
 
 @contextmanager
-def watched(tell: Callable[[bool], None]) -> Iterator[None]:
+def watched(listener: Callable[[bool], None]) -> Iterator[None]:
     """Call a function with True when compiling begins and with False when it ends."""
-    _told.append(tell)
+    _listeners.append(listener)
     try:
         yield
     finally:
-        _told.remove(tell)
+        _listeners.remove(listener)

@@ -2,128 +2,27 @@
 
 Three engines keep it (`kernels/__init__.py` names them for mypy). They return the same, to the last
 bit: sums are correctly rounded, squared distances are in difference form with the variables added
-in order, and ties go to the lowest record index.
+in order, and ties go to the lowest record index. Operations that only some engines have are in
+`optional.py`, the sets that methods take groups from in `point_set.py`, and the loops of the lower
+bound in `bounding.py`.
 
 ``points`` is always an array of shape (n, d) of the library that the engine works in, and
 ``progress`` is called now and then with the fraction done.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from .arguments import Evolution, Partition, PrimalDual, Sweep
+from .arguments import Evolution, Partition, Sweep
+from .bounding import PairLoops as Loops
+from .point_set import PointSet
 
 EngineName = Literal["generic", "cpu", "cuda"]
 
 Progress = Callable[[float], None]
 """Called with the fraction done, from 0 to 1."""
-
-Watch = Callable[[float, float], None]
-"""Called with the fraction done and the sum of squares, or loss, so far."""
-
-
-class PointSet(Protocol):
-    """The records not yet in a group: a set that shrinks as groups are taken from it.
-
-    Records are named by their index in the original matrix throughout.
-    """
-
-    def __len__(self) -> int: ...
-
-    def __contains__(self, record: int) -> bool: ...
-
-    def __getitem__(self, record: int) -> Any:
-        """Coordinates of any record, taken or not."""
-
-    def centroid(self) -> Any:
-        """Centroid of the records that remain."""
-
-    def farthest_from(self, target: Any) -> int:
-        """The record farthest from a point."""
-
-    def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
-        """The record nearest to any member of a group, and its squared distance."""
-
-    def distance_to_nearest(self, record: int) -> float:
-        """Squared distance from a record of the set to the nearest other; infinite if none."""
-
-    def take(self, records: list[int]) -> list[int]:
-        """Remove records from the set."""
-
-    def take_rest(self) -> list[int]:
-        """Remove all records that remain."""
-
-    def take_nearest(self, record: int, k: int) -> list[int]:
-        """Remove a record and the k - 1 nearest to it."""
-
-    def take_gathered(self, record: int, k: int) -> list[int]:
-        """Remove a record and, k - 1 times, the one nearest to the growing group's centroid.
-
-        The procedure `gather` of Laszlo and Mukherjee (2005), section 4.2.
-        """
-
-    def most_distant_pair(self) -> tuple[int, int]:
-        """The two records farthest apart, the lower index first."""
-
-
-class PairLoops(Protocol):
-    """Loops over pairs of records that may share a group, for a lower bound on the loss.
-
-    `microagg_gpu.measures.bound` says what they compute and why. All of it is on the host. Pairs
-    (i, j) have i <= j; `rows` are the inequalities (start, pair, sign, right): those of row r are
-    the pairs from start[r] on with their signs, and right[r] is its right side.
-    """
-
-    @property
-    def points(self) -> np.ndarray:
-        """The records, in the order by which pairs name them."""
-
-    def squares_of(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Squared distances of pairs."""
-
-    def cheap_pairs(self, y: np.ndarray) -> np.ndarray:
-        """All pairs i < j with a squared distance below y_i + y_j, as numbers i * n + j, in order.
-
-        With some more where it is as good as equal, so that none is missed if y is rounded.
-        """
-
-    def improve(self, problem: PrimalDual, passes: int, k: int) -> None:
-        """Primal-dual steps (Chambolle and Pock 2011) of the relaxation, with sums for averages."""
-
-    def reduced_costs(
-        self, rows: tuple[np.ndarray, ...], squares: np.ndarray, u: np.ndarray
-    ) -> np.ndarray:
-        """Costs c of pairs: their squares, less what the rows that they are in pay for."""
-
-    def components(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Number the sets of records that pairs connect, in the order of their lowest records."""
-
-    def worst_triangles(
-        self, start: np.ndarray, other: np.ndarray, w: np.ndarray, own: np.ndarray, least: float
-    ) -> np.ndarray:
-        """For each record i and j beside it, the l with the greatest w_ij + w_il - w_jl - w_ii.
-
-        Parameters
-        ----------
-        start, other, w : arrays
-            The records beside each record in order, from place start[i] on, and their w. Most are
-            beside themselves; l may be j.
-        own : array of shape (n,)
-            The w_ii.
-        least : float
-            What is not above this does not count.
-
-        Returns
-        -------
-        int64 array
-            The place of l at the place of j; -1 if there is none.
-        """
-
-
-Records: TypeAlias = PointSet  # within a class that has an operation of the same name
-Loops: TypeAlias = PairLoops
 
 
 class Engine(Protocol):
@@ -198,7 +97,7 @@ class Engine(Protocol):
         The last step of V-MDAV (Solanas and Martinez-Balleste 2006, section 2.3).
         """
 
-    def MixedPointSet(self, points: Any, kinds: np.ndarray, weights: np.ndarray) -> Records:
+    def MixedPointSet(self, points: Any, kinds: np.ndarray, weights: np.ndarray) -> PointSet:
         """A `PointSet` of records of numeric, ordinal and nominal variables.
 
         Its centroid is the average record: of the records that remain the mean of a numeric
@@ -509,131 +408,3 @@ class Engine(Protocol):
 
     def PairLoops(self, points: Any) -> Loops:
         """The loops of the lower bound over the pairs of some records."""
-
-
-@runtime_checkable
-class HasPointSet(Protocol):
-    """An engine that does the steps of a method one by one: generic and cpu."""
-
-    def PointSet(self, points: Any) -> Records:
-        """All records of a matrix, none taken yet."""
-
-
-@runtime_checkable
-class HasLoops(Protocol):
-    """An engine that runs whole loops of methods: cpu and cuda.
-
-    The texts of the loops are in `microagg_gpu.methods`; the labels are the same. With `within`,
-    int64 of shape (n,), each record belongs to a problem, and each problem is grouped by itself.
-    """
-
-    def mdav_groups(
-        self,
-        points: Any,
-        k: int,
-        within: np.ndarray | None = None,
-        progress: Progress | None = None,
-    ) -> np.ndarray:
-        """The groups of `mdav`; those of a problem are numbered in the order they were formed.
-
-        A problem of several has at least k records.
-        """
-
-    def vmdav_groups(
-        self, points: Any, k: int, gamma: float, progress: Progress | None = None
-    ) -> np.ndarray:
-        """The groups of `vmdav`."""
-
-    def centroid_groups(
-        self,
-        points: Any,
-        k: int,
-        gather: str,
-        within: np.ndarray | None = None,
-        progress: Progress | None = None,
-    ) -> np.ndarray:
-        """The groups of `centroid`."""
-
-
-@runtime_checkable
-class HasDiameterLoop(Protocol):
-    """An engine that runs the diameter-based method as one loop: cuda."""
-
-    def diameter_groups(
-        self,
-        points: Any,
-        k: int,
-        gather: str,
-        within: np.ndarray | None = None,
-        progress: Progress | None = None,
-    ) -> np.ndarray:
-        """The groups of `diameter`; `within` as in `HasLoops`."""
-
-
-@runtime_checkable
-class HasLoopOfFew(Protocol):
-    """An engine that groups many problems of few records together: cpu."""
-
-    def groups_of_few(
-        self, points: Any, within: np.ndarray, k: int, by_diameter: bool, gathered: bool
-    ) -> np.ndarray:
-        """Labels from 0 on in each problem of k to some hundred records, -1 in all others.
-
-        The groups are those of `diameter` or `centroid`; gathered around their centroids or not.
-        """
-
-
-@runtime_checkable
-class HasMixedLoop(Protocol):
-    """An engine that runs MDAV on mixed variables as one loop: cpu."""
-
-    def mixed_mdav_groups(
-        self, points: Any, kinds: Any, weights: Any, k: int, progress: Progress | None = None
-    ) -> np.ndarray:
-        """The groups of MDAV over a `MixedPointSet`, numbered as they were formed."""
-
-
-@runtime_checkable
-class HasPricing(Protocol):
-    """An engine that searches for groups that pay more than they cost: cpu."""
-
-    def price(
-        self,
-        points: np.ndarray,
-        order: np.ndarray,
-        begin: int,
-        nearest: np.ndarray,
-        prices: np.ndarray,
-        limits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-        k: int,
-        most: int,
-        columns: np.ndarray,
-    ) -> tuple[int, int, int]:
-        """Lower prices until no group with one of some records as its first pays too much.
-
-        Parameters
-        ----------
-        points : float64 array of shape (n, d)
-        order : int64 array
-            The order of the records; a group belongs to its first.
-        begin : int
-            Place in `order` to begin at.
-        nearest : float64 array of shape (n, 2k)
-            Sums of the least 0, 1, 2, ... squared distances of each record.
-        prices : float64 array
-            Changed: lowered for the records of groups that pay too much.
-        limits : start, number, fine, size
-            The limits that each record is in, and of each limit its fine and how many of its
-            records a group must have to be fined.
-        k : int
-        most : int
-            Steps to take for one record and size. If they do not suffice, the price of the record
-            falls by what is left.
-        columns : int64 array of shape (rows, 2k - 1)
-            Gets the groups that paid too much, filled up with -1.
-
-        Returns
-        -------
-        tuple of int
-            The place to go on at, how many groups were found, and how many searches were given up.
-        """

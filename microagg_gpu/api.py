@@ -1,6 +1,6 @@
 """The public functions: a table and settings in, a `Result` or a `Comparison` out."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,12 +8,12 @@ from .checks import as_list, callable_or_none, known_keywords, number, whole_num
 from .data.table import read
 from .engines import on_device
 from .errors import InputError
-from .kernels.protocol import Progress, Watch
 from .pipeline.comparison import Comparison, compare_methods, variants
 from .pipeline.problem import prepare
 from .pipeline.protection import protect
 from .pipeline.refinement import given_groups
 from .pipeline.result import Result
+from .progress import LossProgress, Progress, RunProgress
 from .settings import (
     COMPARED_SIZES,
     DEFAULT,
@@ -74,7 +74,7 @@ def microaggregate(
     sensitive: Any = ROLES.sensitive,
     t: float | None = DEFAULT.t,
     t_method: TMethod = DEFAULT.t_method,
-    watch: Watch | None = None,
+    watch: LossProgress | None = None,
     **options: Any,
 ) -> Result:
     """Group records in groups of at least k and replace each by its group's centroid.
@@ -232,7 +232,7 @@ def refine(
     device: str | None = DEFAULT.device,
     engine: EngineName | None = DEFAULT.engine,
     seed: int = DEFAULT.seed,
-    watch: Watch | None = None,
+    watch: LossProgress | None = None,
     by: Columns = ROLES.by,
     sampling_weight: Any = ROLES.sampling_weight,
     missing: Missing = DEFAULT.missing,
@@ -304,7 +304,7 @@ def compare(
     engine: EngineName | None = DEFAULT.engine,
     seed: int = DEFAULT.seed,
     progress: Progress | None = None,
-    watch: Callable[[float, str], None] | None = None,
+    watch: RunProgress | None = None,
     refine_best: int = 0,
     refine: float | None = DEFAULT.refine,
     by: Columns = ROLES.by,

@@ -123,16 +123,16 @@ def set_compiled(engine: Engine, work: Work) -> None:
 
 
 def _moved(points: Any, device: str, engine: str | None) -> Any:
-    here = device_name(points)
+    held_on = device_name(points)
     if engine == "cuda" and not simulated():
         if device == "cpu":
             raise InputError(
                 option("engine", "cuda"), " cannot be combined with ", option("device", "cpu")
             )
-        if device == "auto" and not here.startswith("cuda"):
+        if device == "auto" and not held_on.startswith("cuda"):
             device = "cuda"
     if device in ("auto", "cpu"):
-        stays = engine == "generic" if here == "cpu" else device == "auto" and engine != "cpu"
+        stays = engine == "generic" if held_on == "cpu" else device == "auto" and engine != "cpu"
         return points if stays else to_numpy(points)
     check_gpu(option("device", device))
     import cupy

@@ -124,8 +124,8 @@ def reason(error: OSError) -> str:
 
 def values_are(count: int, of: object = "") -> str:
     """'1 value is', '7 values are', '7 values of FILE are'."""
-    one = count == 1
-    return f"{count} value{'' if one else 's'}{f' of {of}' if of else ''} {'is' if one else 'are'}"
+    noun, verb = ("value", "is") if count == 1 else ("values", "are")
+    return f"{count} {noun}{f' of {of}' if of else ''} {verb}"
 
 
 def repeated(names: Iterable[Hashable]) -> list[Hashable]:

@@ -1,6 +1,7 @@
 """Plots with Matplotlib (the extra ``report``), which is imported only when it is needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from .checks import (
 )
 from .data.labels import numbered
 from .errors import InputError
+from .files.atomic import whole_file
 from .measures.checks import as_labels, as_matrix
 
 PALETTE = ("#4269d0", "#ef6f3c", "#3ca951", "#a463f2", "#d9a300", "#e3479b", "#2aa5b8", "#9c6b4e")
@@ -31,9 +33,20 @@ def check_plot(path: str | Path, method: str = "") -> None:
     if find_spec("matplotlib") is None:
         raise InputError("a plot needs Matplotlib: pip install 'microagg-gpu[report]'")
     if path.suffix.casefold() not in FORMATS:
-        raise InputError(f"{path} is no picture that can be written: name it {', '.join(FORMATS)}")
+        raise InputError(
+            f"{path} cannot be written as a picture: its name must end in {', '.join(FORMATS)}"
+        )
     if plain_text("method", method) == "individual":
         raise InputError("individual ranking has no groups of whole records to draw")
+
+
+@contextmanager
+def picture(path: str | Path, method: str = "") -> Iterator[Path]:
+    """Check the path of a plot; yield the file to draw in, which appears whole at the end."""
+    path = file_path("path", path)
+    check_plot(path, method)
+    with whole_file(path, force=True) as temporary:
+        yield temporary
 
 
 @known_keywords

@@ -115,8 +115,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_names(check_method(self.method), options)
         if self.method == "individual":
             raise InputError(
-                "method='individual' groups each variable by itself and so no records: "
-                "choose another, or call microaggregate"
+                "method='individual' groups each variable by itself, not whole records: "
+                "choose another method, or call microaggregate"
             )
         least = int(self.k) if is_whole(self.k) and self.k < 2**31 else 1
         X = self._validated(X, ensure_min_samples=max(1, least))

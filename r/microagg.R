@@ -121,7 +121,7 @@ microaggregate <- function(data, k, columns = NULL, by = NULL, weight = NULL, or
   list(known = known, codes = match(column, known, incomparables = NA))
 }
 
-# A text for each category, different for different ones: moments may be printed alike.
+# A text for each category, different for different ones: two moments may have the same text.
 .microagg_texts <- function(known) {
   if (is.character(known)) return(enc2utf8(known))
   if (is.logical(known)) return(as.character(known))

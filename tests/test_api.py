@@ -1,4 +1,4 @@
-"""microaggregate() and compare(): kinds of data, options, and what bad input is told."""
+"""microaggregate() and compare(): kinds of data, options, and what bad input is fractions."""
 
 from dataclasses import replace
 

@@ -68,8 +68,8 @@ def missing() -> str:
         import_module("numba.cuda.cudadrv.nvvm").NVVM()
         import_module("cuda.bindings.nvjitlink").version()
     except Exception as error:
-        told = str(error).strip().splitlines() or [""]
-        return f"numba-cuda with its compilers: pip install 'numba-cuda[cu13]' ({told[0]})"
+        lines = str(error).strip().splitlines() or [""]
+        return f"numba-cuda with its compilers: pip install 'numba-cuda[cu13]' ({lines[0]})"
     return ""
 
 

@@ -200,23 +200,23 @@ def launched(methods: list[str]) -> tuple[dict[int, dict[tuple[Type, ...], set[s
     failed: dict[str, None] = {}
     jobs: list[tuple[str, str, Callable[[np.ndarray], Any], np.ndarray]] = []
     for name, options, points in runs():
-        told = " ".join([name, *map(str, options.values())])
+        call = " ".join([name, *map(str, options.values())])
         function = partial(METHODS[name].function, k=K, engine=engine, **options)
-        jobs += [(name, told, function, points)] if name in (methods or METHODS) else []
+        jobs += [(name, call, function, points)] if name in (methods or METHODS) else []
     if not methods or "mst" in methods:
         table = np.random.default_rng(0).normal(size=(10, 3))
         jobs += [(name, name, does, table) for name, does in operations(engine).items()]
     for teams in (False, True):
         if teams:
             pretend_teams(launching)
-        for (name, told, function, points), real in itertools.product(jobs, REALS):
+        for (name, call, function, points), real in itertools.product(jobs, REALS):
             launching.LAUNCHES = _Notes()
             try:
                 function(points.astype(real))
             except _Enough:
                 pass
             except Exception as error:
-                failed[f"{told}: {type(error).__name__}: {error}"] = None
+                failed[f"{call}: {type(error).__name__}: {error}"] = None
             note(seen, name, launching.LAUNCHES)
     return seen, list(failed)
 

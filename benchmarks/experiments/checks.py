@@ -19,7 +19,7 @@ Statement = tuple[str, str, str]  # of the paper; "agrees" or "differs"; our fig
 
 
 def checks(curves: Curves, every_k: list[Curves]) -> Iterator[Statement]:
-    """The statements about an experiment that can be told from what was measured."""
+    """The statements about an experiment that what was measured can show."""
     if curves.name == "separation":
         yield from separation(curves)
         yield from oversized(every_k)
@@ -77,7 +77,7 @@ def printed_ratios(curves: Curves, trees: Iterable[str]) -> dict[float, float]:
     }
 
 
-def _told(curves: Curves, ratio: dict[float, float], printed: dict[float, float]) -> str:
+def _figures(curves: Curves, ratio: dict[float, float], printed: dict[float, float]) -> str:
     """Ratios in words, ours and printed."""
     parts = []
     for x, value in ratio.items():
@@ -92,12 +92,12 @@ def separation(curves: Curves) -> Iterator[Statement]:
     low = {x: ratio for x, ratio in every.items() if x < SEPARATED}
     if low:
         what = f"MST methods lose significantly less for sigma < {SEPARATED}"
-        yield said(what, min(low.values()) > 1, _told(curves, low, printed))
+        yield said(what, min(low.values()) > 1, _figures(curves, low, printed))
     high = {x: ratio for x, ratio in every.items() if x >= OVERLAPPING}
     if high:
         what = f"fixed-size methods lose marginally less for sigma >= {OVERLAPPING}"
         holds = max(high.values()) < 1 and min(high.values()) > 1 / MARGINAL
-        yield said(what, holds, _told(curves, high, printed))
+        yield said(what, holds, _figures(curves, high, printed))
     if 0.01 in every and printed:
         what = "at sigma = 0.01 fixed-size methods lose about 37 times as much (within a factor 2)"
         yield said(what, 37 / 2 < every[0.01] < 37 * 2, f"{figure(every[0.01])} times")
@@ -114,10 +114,10 @@ def bound(curves: Curves) -> Iterator[Statement]:
             tight[x] = curves.middle(UB, x) / min(losses)
     if len(tight) > 1:
         first, last = min(tight), max(tight)
-        told = f"UB is {figure(tight[first])} of the least loss at {curves.label(first)}, "
-        told += f"{figure(tight[last])} at {curves.label(last)}"
+        figures = f"UB is {figure(tight[first])} of the least loss at {curves.label(first)}, "
+        figures += f"{figure(tight[last])} at {curves.label(last)}"
         what = "the bound UB is tight for separated clusters, less so for overlapping ones"
-        yield said(what, tight[first] < tight[last], told)
+        yield said(what, tight[first] < tight[last], figures)
 
 
 def oversized(every_k: list[Curves]) -> Iterator[Statement]:
@@ -131,9 +131,9 @@ def oversized(every_k: list[Curves]) -> Iterator[Statement]:
     by_k = ", ".join(f"{value:.1f} % for k = {k}" for k, value in share.items())
     yield said("no more than 16 % of the groups are oversized", max(share.values()) <= 16, by_k)
     times = {k: size[k] / (2 * k) for k in share}
-    told = ", ".join(f"{value:.2f} times 2k for k = {k}" for k, value in times.items())
+    figures = ", ".join(f"{value:.2f} times 2k for k = {k}" for k, value in times.items())
     what = f"their average size is just over 2k (at most {MARGINAL} times)"
-    yield said(what, 1 <= min(times.values()) <= max(times.values()) <= MARGINAL, told)
+    yield said(what, 1 <= min(times.values()) <= max(times.values()) <= MARGINAL, figures)
     page = TABLES["2005 Table 6"]
     files = {
         k: max(float(text.rstrip("%")) for text in page.rows[f"k={k} share"][:-1])
@@ -141,9 +141,9 @@ def oversized(every_k: list[Curves]) -> Iterator[Statement]:
         if f"k={k} share" in page.rows
     }
     if files:
-        told = ", ".join(f"{share[k]:.1f} against {files[k]:.1f} %, k = {k}" for k in files)
+        figures = ", ".join(f"{share[k]:.1f} against {files[k]:.1f} %, k = {k}" for k in files)
         what = "more groups are oversized than in the three reference files"
-        yield said(what, all(share[k] > files[k] for k in files), told)
+        yield said(what, all(share[k] > files[k] for k in files), figures)
 
 
 def running_time(curves: Curves) -> Iterator[Statement]:
@@ -152,9 +152,9 @@ def running_time(curves: Curves) -> Iterator[Statement]:
     times = {m: curves.middle(m, x, "seconds") for m in (*FIXED, *TREES)}
     if x != 0.01 or any(math.isnan(seconds) for seconds in times.values()):
         return
-    told = ", ".join(f"{m} {figure(seconds)} s" for m, seconds in times.items())
+    figures = ", ".join(f"{m} {figure(seconds)} s" for m, seconds in times.items())
     holds = times["C"] < times["M"] < times["D"] == max(times.values())
-    yield said("on SIM_1 C is the fastest, then M; D is the slowest", holds, told)
+    yield said("on SIM_1 C is the fastest, then M; D is the slowest", holds, figures)
     slower = max(times[m] for m in SPLIT) / times["M"]
     what = f"M-d and M-c take only marginally longer than M (at most {MARGINAL} times)"
     yield said(what, slower <= MARGINAL, f"{figure(slower)} times; printed 4.5 / 4.2 minutes")
@@ -168,10 +168,10 @@ def points(curves: Curves) -> Iterator[Statement]:
     if multiple:
         what = f"losses are comparable where y is a multiple of k (within {MARGINAL} times)"
         holds = all(1 / MARGINAL < ratio < MARGINAL for ratio in multiple.values())
-        yield said(what, holds, _told(curves, multiple, printed))
+        yield said(what, holds, _figures(curves, multiple, printed))
     if other:
         what = f"else MST methods lose significantly less (at least {SIGNIFICANT} times)"
-        yield said(what, min(other.values()) > SIGNIFICANT, _told(curves, other, printed))
+        yield said(what, min(other.values()) > SIGNIFICANT, _figures(curves, other, printed))
 
 
 def size(curves: Curves) -> Iterator[Statement]:

@@ -148,10 +148,10 @@ class Curves:
         """A printed row by the varied value; empty if its data were of another kind."""
         printed = TABLES[PRINTED[self.name]]
         held = self.experiment.full
-        alike = all(
+        same = all(
             self.rows[0][name] in held[name] for name in ("d", "sigma") if name != self.varied
         )
-        if self.k != PRINTED_K or not alike or row not in printed.rows:
+        if self.k != PRINTED_K or not same or row not in printed.rows:
             return {}
         return dict(zip(held[self.varied], printed.rows[row], strict=True))
 

@@ -49,8 +49,8 @@ def section(
     seeds = len({row["seed"] for row in curves.rows})
     lines = ["", f"## {curves.name.capitalize()}, {curves.setting()}", ""]
     loads = [row["load"] for row in curves.rows]
-    told = f"{min(loads):g} to {max(loads):g}, median {median(loads):g}"
-    lines += [f"{curves.experiment.title}. Seeds: {seeds}. Load of the machine: {told}.", ""]
+    text = f"{min(loads):g} to {max(loads):g}, median {median(loads):g}"
+    lines += [f"{curves.experiment.title}. Seeds: {seeds}. Load of the machine: {text}.", ""]
     lines += time_lines(curves) if curves.timed else loss_lines(curves)
     if curves.name == "separation" and len(every_k) > 1:
         lines += ["", *k_lines(every_k)]
@@ -105,8 +105,8 @@ def engine_lines(rows: list[Row]) -> list[str]:
     if not several:
         return []
     other = sum(len(groups[same]) > 1 for same in several)
-    told = f"in {other} they formed **other groups**" if other else "they formed the same groups"
-    return [f"- {len(several)} measurements were made by several engines or machines: {told}"]
+    text = f"in {other} they formed **other groups**" if other else "they formed the same groups"
+    return [f"- {len(several)} measurements were made by several engines or machines: {text}"]
 
 
 def ranged(values: list[float], like: str = "0.000") -> str:

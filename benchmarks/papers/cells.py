@@ -19,7 +19,7 @@ MEANINGS: dict[Status, str] = {
     "match": "equal to every printed digit",
     "differs": "our figure is another",
     "not determined": "the text or the lack of data leaves the figure open",
-    "random": "the data or the method are drawn at random, so figures are only alike",
+    "random": "the data or the method are drawn at random, so figures are only similar",
     "not comparable": "no figure to compare: time on other hardware, or an empty cell",
 }
 

@@ -1,4 +1,4 @@
-"""Tables 1 to 8 of 2005 on data simulated as its section 4.1 says: figures alike, not equal."""
+"""Tables 1 to 8 of 2005 on data simulated as its section 4.1 says: figures similar, not equal."""
 
 from collections.abc import Iterator
 

@@ -58,11 +58,11 @@ class Case:
             "ordinal": self.ordinal, "nominal": self.nominal,
             "variable_weights": self.variable_weights, "engine": self.engine,
         }  # fmt: skip
-        told = {name: value for name, value in (roles | self.settings).items() if value}
+        chosen = {name: value for name, value in (roles | self.settings).items() if value}
         kinds = ",".join(sorted(set(self.types.values())))
         return (
             f"{self.method} {self.options or ''} k={self.k}, {self.n} x {len(self.protect)} in "
-            f"{self.container} {self.form} ({kinds}), {told}"
+            f"{self.container} {self.form} ({kinds}), {chosen}"
         )
 
 

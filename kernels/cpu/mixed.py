@@ -43,7 +43,7 @@ class Records(NamedTuple):
 def mixed_mdav_groups(
     points: Any, kinds: Any, weights: Any, k: int, progress: Progress | None = None
 ) -> np.ndarray:
-    """MDAV-generic (Domingo-Ferrer and Torra 2005); see `protocol.Engine`."""
+    """MDAV-generic (Domingo-Ferrer and Torra 2005); see `optional.HasMixedLoop`."""
     points = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
     kinds = np.asarray(kinds, dtype=np.int64)
     records = _prepare(points, kinds, np.asarray(weights, dtype=np.float64))

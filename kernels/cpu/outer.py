@@ -1,10 +1,10 @@
 """The record farthest from a point, where the points asked about are mostly near the middle.
 
-From the middle of the data all directions are alike and a tree's bounds are weak. So the
-outermost records are kept in a list, ordered by their distance to a reference point. A target
-that has drifted from the reference is at most the drift nearer to or farther from any record:
-the list is read until what follows cannot win. It is drawn up anew, around the present target,
-when it has been used up or the reading gets long.
+From the middle of the data no direction differs much from the others, and a tree's bounds are
+weak. So the outermost records are kept in a list, ordered by their distance to a reference point.
+A target that has drifted from the reference is at most the drift nearer to or farther from any
+record: the list is read until what follows cannot win. It is drawn up anew, around the present
+target, when it has been used up or the reading gets long.
 """
 
 import math

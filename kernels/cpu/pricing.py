@@ -25,7 +25,7 @@ from .outer import squared_distance
 
 @entry()
 def price(points, order, begin, nearest, prices, limits, k, most, columns):
-    """See `protocol.HasPricing`; it comes back after many steps, and if `columns` is half full."""
+    """See `bounding.HasPricing`; it comes back after many steps, and if `columns` is half full."""
     found, steps, left = 0, 0, 0
     counts = np.zeros(len(limits[2]), dtype=np.int64)
     room = len(columns) // 2

@@ -140,7 +140,7 @@ def _cheap_with(tree, points, y, most, record, walk, keys, place):
 
 @entry()
 def worst_triangles(begin, end, first, start, other, w, own, least, worst):
-    """See `protocol.PairLoops`: here for some records that follow `first`, written to `worst`."""
+    """See `bounding.PairLoops`: here for some records that follow `first`, written to `worst`."""
     for i in range(first + begin, first + end):
         for p in range(start[i], start[i + 1]):
             greatest = least

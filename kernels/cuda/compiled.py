@@ -41,7 +41,7 @@ def entry(*made_for: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def keep(dispatcher: Any, made_for: tuple[Any, ...]) -> None:
-    """Give a kernel a cache, and tell of its compiling."""
+    """Give a kernel a cache, and note when it is compiled."""
     from numba.cuda import serialize
     from numba.cuda.core.caching import NullCache
     from numba.cuda.dispatcher import _Kernel

@@ -176,7 +176,7 @@ class _Loop:
 def mdav_groups(
     points: Any, k: int, within: Within = None, progress: Progress | None = None
 ) -> np.ndarray:
-    """MDAV; see `protocol.Engine`."""
+    """MDAV; see `optional.HasLoops`."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
         labels = _Loop(part, k, parts).run("mdav", until=2 * k - 1, progress=progress)
@@ -191,7 +191,7 @@ def mdav_groups(
 
 
 def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = None) -> np.ndarray:
-    """V-MDAV; see `protocol.Engine`."""
+    """V-MDAV; see `optional.HasLoops`."""
     loop = _Loop(points, k)
     gain = real_type(points)(gamma)
     labels = loop.run("vmdav", gain, until=k - 1, progress=progress)
@@ -207,7 +207,7 @@ def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = 
 def diameter_groups(
     points: Any, k: int, gather: str, within: Within = None, progress: Progress | None = None
 ) -> np.ndarray:
-    """Diameter-based groups; see `protocol.Engine`."""
+    """Diameter-based groups; see `optional.HasDiameterLoop`."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
         return _diameter(part, k, gather == "seed", False, True, parts, progress)
@@ -218,7 +218,7 @@ def diameter_groups(
 def centroid_groups(
     points: Any, k: int, gather: str, within: Within = None, progress: Progress | None = None
 ) -> np.ndarray:
-    """Centroid-based groups; see `protocol.Engine`."""
+    """Centroid-based groups; see `optional.HasLoops`."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
         name = "centroid_by_seed" if gather == "seed" else "centroid"

@@ -34,11 +34,11 @@ def hamiltonian_paths(
     for first in range(0, n, size):
         last = min(n, first + size)
 
-        def tell(share: float, first: int = first, last: int = last) -> None:
+        def part_progress(share: float, first: int = first, last: int = last) -> None:
             if progress is not None:
                 progress((first + share * (last - first)) / n)
 
-        closed = tours_from(lengths, first, last, tour, window, tell)
+        closed = tours_from(lengths, first, last, tour, window, part_progress)
         paths[first:last, :] = to_numpy(closed[:, :n])
     return paths
 
@@ -50,7 +50,9 @@ def lengths_between(points: Any) -> Any:
     return lengths
 
 
-def tours_from(lengths: Any, first: int, last: int, tour: str, window: int, tell: Progress) -> Any:
+def tours_from(
+    lengths: Any, first: int, last: int, tour: str, window: int, progress: Progress
+) -> Any:
     """Closed tours from the records first to last - 1: an int64 array on the device."""
     xp = array_namespace(lengths)
     on = device(lengths)
@@ -78,5 +80,5 @@ def tours_from(lengths: Any, first: int, last: int, tour: str, window: int, tell
                 launch(kernel, m, lengths, step, until, *arguments)
                 read_number(tours[0, 0])
             step = until
-            tell((done + (step - begin) / (last_step - begin)) / len(parts))
+            progress((done + (step - begin) / (last_step - begin)) / len(parts))
     return tours

@@ -53,11 +53,11 @@ def merge_until_k(
         if len(batch) == 0:
             continue
 
-        def tell(fraction: float, done: int = done, more: int = len(batch)) -> None:
+        def part_progress(fraction: float, done: int = done, more: int = len(batch)) -> None:
             if progress is not None:
                 progress((done + fraction * more) / len(records))
 
-        merged[batch] = _merge(points, batch, labels[batch], within[batch], k, tell)
+        merged[batch] = _merge(points, batch, labels[batch], within[batch], k, part_progress)
         done += len(batch)
     return merged
 
@@ -68,7 +68,7 @@ def _merge(
     labels: np.ndarray,
     within: np.ndarray,
     k: int,
-    tell: Progress,
+    progress: Progress,
 ) -> np.ndarray:
     """Merge the groups of one problem by a team, or those of many by a block for each.
 
@@ -138,12 +138,12 @@ def _merge(
             with pace:
                 launch(start.find_first, rows, first, k, slots)
                 read_number(slots.near[0])
-            tell(0.25 * first / tiles)
+            progress(0.25 * first / tiles)
             first += rows
     pace = Pace(steps_per_launch(m * (d + 3) * item))
     now = small
     while now.any():
-        tell(1.0 - 0.75 * float(now.sum()) / float(small.sum()))
+        progress(1.0 - 0.75 * float(now.sum()) / float(small.sum()))
         with pace:
             launch(kernel, blocks, pace.work, k, slots, sums, into, left, board)
             now = to_numpy(left)

@@ -10,7 +10,7 @@ def squared_distances(columns: Any, target: Any) -> Any:
     """Squared Euclidean distances of m records to one target.
 
     In difference form with the variables added in order, so that every library and device
-    rounds alike.
+    rounds in the same way.
 
     Parameters
     ----------

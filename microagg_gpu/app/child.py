@@ -19,8 +19,8 @@ class Killed(Exception):
 class Child:
     """A worker. One request at a time; progress goes to a callback."""
 
-    def __init__(self, folder: Path, tell: Callable[[dict[str, Any]], None]) -> None:
-        self._folder, self._tell = folder, tell
+    def __init__(self, folder: Path, receive: Callable[[dict[str, Any]], None]) -> None:
+        self._folder, self._receive = folder, receive
         self._process: Process | None = None
         self._number = 0
         self._asked = False
@@ -51,7 +51,7 @@ class Child:
                     continue
                 if {"done", "error", "stopped"} & set(message):
                     return message
-                self._tell(message)
+                self._receive(message)
         except (BrokenPipeError, ConnectionResetError):
             pass
         finally:

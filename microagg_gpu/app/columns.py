@@ -10,7 +10,7 @@ from ..errors import InputError, Option
 from ..files import numbers
 from ..files.counting import group_codes
 from ..files.data_file import DataFile
-from ..files.identifiers import is_identifier, is_weight, telling_columns
+from ..files.identifiers import identifying_columns, is_identifier, is_weight
 from ..files.verdict import count_k
 from .plan import Plan, Role
 
@@ -24,12 +24,12 @@ def describe(file: DataFile) -> dict[str, Any]:
     """The columns of a file, each with a suggested role and the reason for it."""
     names = file.table.column_names
     numeric = set(file.numeric_columns())
-    telling = telling_columns(file.table, names)
+    identifying = identifying_columns(file.table, names)
     taken: dict[Role, list[str]] = {"weight": [], "stratum": []}
     columns = []
     for name in names:
         facts = _facts(file, name, name in numeric)
-        role, why = _suggest(file, name, facts, telling.get(name, ""), taken)
+        role, why = _suggest(file, name, facts, identifying.get(name, ""), taken)
         taken.setdefault(role, []).append(name)
         columns.append({**facts, "role": role, "why": why, "mark": _other_mark(file, name, facts)})
     return {
@@ -57,9 +57,9 @@ def _facts(file: DataFile, name: str, numeric: bool) -> dict[str, Any]:
         known, kind = texts, "text" if file.text is not None else str(column.type)
         missing = len(column) - len(texts)
         counts = pc.value_counts(texts).to_pylist() if len(texts) else []
-        counts.sort(key=lambda one: -one["counts"])
+        counts.sort(key=lambda entry: -entry["counts"])
         distinct = len(counts)
-        drawn = [{"from": one["values"], "count": one["counts"]} for one in counts[:BINS]]
+        drawn = [{"from": entry["values"], "count": entry["counts"]} for entry in counts[:BINS]]
     return {
         "name": name, "kind": kind, "numeric": numeric, "missing": missing, "distinct": distinct,
         "examples": _examples(column),
@@ -118,7 +118,7 @@ def _other_mark(file: DataFile, name: str, facts: dict[str, Any]) -> str:
 
 
 def _suggest(
-    file: DataFile, name: str, facts: dict[str, Any], telling: str, taken: dict[Role, list[str]]
+    file: DataFile, name: str, facts: dict[str, Any], identifying: str, taken: dict[Role, list[str]]
 ) -> tuple[Role, str]:
     column, records = file.table[name], file.table.num_rows
     few = facts["distinct"] <= min(FEW, max(2, records // 10))
@@ -136,8 +136,8 @@ def _suggest(
         if numbered and _fits(file, [*taken["stratum"], name]):
             return "stratum", "Few codes."
         return "protect", _amount(facts)
-    if telling:
-        return "drop", f"It {telling}: it identifies."
+    if identifying:
+        return "drop", f"It {identifying}: it identifies."
     if not few:
         return "drop", f"{facts['distinct']:,} different texts: together with others they identify."
     if _fits(file, [*taken["stratum"], name]):
@@ -169,7 +169,7 @@ def check(file: DataFile, plan: Plan) -> dict[str, Any]:
     -------
     dict
         "strata" (how many), "smallest" (records of the smallest), "kept" (a sentence about kept
-        columns together, or nothing), and "telling": what identifies, by column.
+        columns together, or nothing), and "identifying": what identifies, by column.
     """
     strata, kept = plan.having("stratum"), plan.having("keep")
     try:
@@ -197,5 +197,5 @@ def check(file: DataFile, plan: Plan) -> dict[str, Any]:
             )
     return {
         "strata": len(sizes) if strata else 0, "smallest": int(sizes.min()), "kept": sentence,
-        "telling": telling_columns(file.table, kept), "refusal": refusal,
+        "identifying": identifying_columns(file.table, kept), "refusal": refusal,
     }  # fmt: skip

@@ -9,7 +9,7 @@ from ..data.columns import NUMBER, Table
 from ..data.strata import divide
 from ..data.table import read
 from ..files.data_file import DataFile
-from ..files.identifiers import telling_columns
+from ..files.identifiers import identifying_columns
 from ..files.verdict import count_k
 from ..kernels import to_numpy
 from ..measures import dominance
@@ -19,9 +19,9 @@ from ..pipeline.protection import protect
 from ..pipeline.provenance import left_out
 from ..pipeline.refinement import least_loss
 from ..pipeline.result import Result
+from ..progress import Phases
 from ..settings import Roles, Settings
 from ..tasks.columns import decimals_of, find_roles, published, rounding
-from ..tasks.protect import Phases
 from .plan import Plan
 
 BOUNDED = 5_000
@@ -128,7 +128,7 @@ def _given_away(prepared: Prepared, plan: Plan, result: Result) -> dict[str, Any
     return {
         "verdict": verdict, "variables": rows, "merged": result.merged,
         "left_out": left_out(result.dropped, result.suppressed),
-        "telling": telling_columns(file.table, plan.having("keep")),
+        "identifying": identifying_columns(file.table, plan.having("keep")),
     }  # fmt: skip
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..files.data_file import DataFile, read_file
 from ..pipeline.provenance import Provenance
-from ..tasks.protect import Phases, protect_file
+from ..progress import Phases
+from ..tasks.protect import protect_file
 from . import columns, preview
 from .plan import Plan, output_name
 
@@ -94,7 +95,7 @@ def _protect(request: dict[str, Any], plan: Plan, phase: Phases) -> Any:
         "variables": content["by_variable"], "rounding": content["rounding"],
         "correlations": content["largest_correlation_changes"][:1],
         "discrepancy": content["correlation_discrepancies"]["mean"],
-        "telling": outcome.telling, "others": outcome.others,
+        "identifying": outcome.identifying, "others": outcome.others,
         "left_out": content["provenance"].get("Left out", ""),
         "merged": outcome.result.merged,
         "command": provenance.command(), "script": provenance.script(),

@@ -151,7 +151,7 @@ class Routes:
     # Events
 
     async def events(self, request: Request) -> Response:
-        """Tell a page, as server-sent events, whenever something is new."""
+        """Notify a page, by server-sent events, whenever something is new."""
         return StreamingResponse(self._events(), media_type="text/event-stream")
 
     async def _events(self) -> AsyncIterator[str]:

@@ -24,7 +24,7 @@ ENDED = "The work ended unexpectedly, perhaps for want of memory."
 
 
 class Session:
-    """All that the pages show. Methods change it and tell those who watch."""
+    """All that the pages show. Methods change it and notify the open pages."""
 
     def __init__(self, folder: Path, start: Path) -> None:
         self.folder, self.start = folder, start
@@ -58,10 +58,10 @@ class Session:
         self.protect_error: list[Any] = []
         self.cancelled = ""
 
-    # Telling
+    # What the pages are notified of
 
     def changed(self) -> None:
-        """Tell the pages that something is new."""
+        """Notify the pages that something is new."""
         self.version += 1
         for watcher in self._watchers:
             watcher.set()
@@ -300,8 +300,8 @@ class Session:
         if self.limits["sample"] > SMALL:
             return curve
         methods = [m for m in SKETCHED_METHODS if m in self.limits["methods"]]
-        here = [replace(chosen, method=m, refine=False) for m in methods]
-        return curve + here + [replace(c, k=k) for c in here for k in sizes]
+        others = [replace(chosen, method=m, refine=False) for m in methods]
+        return curve + others + [replace(c, k=k) for c in others for k in sizes]
 
     def bound_key(self) -> str:
         """What the bound depends on."""

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, TextIO
 
 from ..errors import DataWarning, InputError, Option
+from ..progress import Bar
 
 OFTEN = 0.1  # seconds between two reports of progress
 
@@ -23,38 +24,38 @@ class Stopped(Exception):
     """The server does not want the answer any more."""
 
 
-class Told:
-    """Phases of a request, told to the server; a request that is stopped ends at the next."""
+class SentPhases:
+    """Phases of a request, sent to the server; a request that is stopped ends at the next."""
 
     def __init__(self, send: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]) -> None:
         self._send, self._stopped = send, stopped
 
     @contextmanager
-    def __call__(self, what: str) -> Iterator[Callable[..., None]]:
-        """Tell that a phase begins and ends; yield what takes its progress."""
+    def __call__(self, what: str) -> Iterator[Bar]:
+        """Send that a phase begins and ends; yield what takes its progress."""
         last = 0.0
 
-        def tell(fraction: float, more: float | str | None = None) -> None:
+        def show(fraction: float, detail: float | str | None = None, /) -> None:
             nonlocal last
             self.check()
             now = time.monotonic()
             if now - last >= OFTEN:
                 last = now
-                loss = more if isinstance(more, float) else None
+                loss = detail if isinstance(detail, float) else None
                 self._send({"phase": what, "fraction": float(fraction), "loss": loss})
 
         self.check()
         self._send({"phase": what, "fraction": None, "loss": None})
-        yield tell
+        yield show
         self.check()
         self._send({"phase": what, "fraction": 1.0, "loss": None, "ended": True})
 
     def compiling(self, begins: bool) -> None:
-        """Tell that kernels are compiled, or that this has ended."""
+        """Send that kernels are compiled, or that this has ended."""
         self._send({"compiling": begins})
 
     def say(self, sentence: str) -> None:
-        """Nobody is told: a refinement by steps is stopped only with the whole request."""
+        """Show nothing: a refinement by steps is stopped only with the whole request."""
 
     def check(self) -> None:
         """Stop here if the server wants that."""
@@ -103,14 +104,14 @@ class Worker:
         while True:
             request = self._waiting.get()
             number = request["request"]
-            told = Told(
-                lambda told, number=number: self._send({"request": number, **told}),  # type: ignore[misc]
+            phase = SentPhases(
+                lambda parts, number=number: self._send({"request": number, **parts}),  # type: ignore[misc]
                 lambda number=number: number <= self._stopped,  # type: ignore[misc]
             )
-            with warnings.catch_warnings(record=True) as seen, compiling.watched(told.compiling):
+            with warnings.catch_warnings(record=True) as seen, compiling.watched(phase.compiling):
                 warnings.simplefilter("always", DataWarning)
                 try:
-                    done = {"done": answer(request, told)}
+                    done = {"done": answer(request, phase)}
                 except Stopped:
                     done = {"stopped": True}
                 except InputError as error:

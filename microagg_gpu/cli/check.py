@@ -1,7 +1,6 @@
 """``microagg check``: whether a file is k-anonymous, and what its groups still give away."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -14,6 +13,7 @@ from ..measures.contributors import Rule, RuleCheck, check_rule
 from ..measures.sensitive import ClosenessCheck, check_closeness, coded
 from ..settings import FORMAT, check_k, check_p_percent, check_t
 from . import options
+from . import study_options as study
 from .console import clear_errors
 from .output import show_closeness, show_groups, show_rule, show_verdict
 from .parsing import dominance, split
@@ -44,49 +44,15 @@ EXAMPLES = (
 def check(
     source: options.Source,
     k: options.K,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Columns that an intruder may know.",
-            show_default="all",
-        ),
-    ] = None,
-    show: Annotated[
-        bool, typer.Option("--show", help="Show the smallest groups, also if k holds.")
-    ] = False,
-    sensitive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A sensitive column, which an intruder does not know: what do the groups of the "
-            "others give away of it?",
-        ),
-    ] = None,
+    columns: study.CountedColumns = None,
+    show: study.Show = False,
+    sensitive: study.SensitiveColumn = None,
     t: options.T = None,
     rule: options.Dominance = None,
     p_percent: options.PPercent = None,
-    original: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="The file before protection, for --dominance and --p-percent."
-        ),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Match the records of both files by this column.",
-            show_default="by their order",
-        ),
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Sampling weight in the original file: a record counts as so many contributors.",
-        ),
-    ] = None,
+    original: study.Before = None,
+    key: study.Key = None,
+    weight: study.ContributorWeight = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
     encoding: options.Encoding = FORMAT.encoding,
     decimal: options.Decimal = FORMAT.decimal,
@@ -94,8 +60,8 @@ def check(
     """Is a file k-anonymous? Count the records that share their values.
 
     Works on any file. Exit code 0: every record shares its values with at least k - 1 others; 1:
-    some do not, and the smallest groups are shown. With --columns only these columns decide;
-    whether k holds over all columns is said too.
+    some do not, and the smallest groups are shown. With --columns only these columns decide,
+    and the output also says whether k holds over all columns.
 
     With --dominance or --p-percent it also says which groups break the rule: groups of records
     with the same published values in --columns (by default the columns of numbers that differ),
@@ -152,7 +118,7 @@ def check(
 def _check_original(original: Path | None, ruled: bool, others: list[str | None]) -> None:
     if ruled and original is None:
         raise InputError(
-            "a protected file holds means, which do not say what the contributors of a group have: "
+            "a protected file holds means only, and the rules need the amount of each contributor: "
             "give the file before protection with --original"
         )
     if not ruled and (original is not None or any(others)):

@@ -1,8 +1,7 @@
 """``microagg compare``: what each method loses and risks on a file."""
 
 import json
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -24,11 +23,13 @@ from ..settings import (
 from ..tasks.columns import decimals_of, find_roles, rounding
 from ..tasks.writing import check_targets, readable, write_text
 from . import options
+from . import study_options as study
 from .console import clear_errors
 from .output import show_comparison, show_next, stdout
 from .parsing import least_size, parse, roles_of, split, variable_weights
 from .progress import phases
 
+SIZES = ",".join(map(str, COMPARED_SIZES))
 DEFAULT_SIZE = 5  # the k of the next command, if it was tried
 EXAMPLES = (
     (
@@ -45,10 +46,8 @@ EXAMPLES = (
 
 def compare_methods(
     source: options.Source,
-    k: Annotated[str, typer.Option("-k", help="Least group sizes to try.")] = ",".join(
-        map(str, COMPARED_SIZES)
-    ),
-    methods: Annotated[str, typer.Option(metavar="A,B,...", help="Methods to try.")] = "all",
+    k: study.Sizes = SIZES,
+    methods: study.Methods = "all",
     columns: options.Columns = None,
     by: options.By = None,
     unit: options.Unit = None,
@@ -69,15 +68,9 @@ def compare_methods(
     device: options.Device = DEFAULT.device or "auto",
     seed: options.Seed = DEFAULT.seed,
     refine: options.Refine = DEFAULT.refine,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Print every method, not only the best five of each k.")
-    ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw the map of loss and risk.")
-    ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE.json", help="Write the table as JSON.")
-    ] = None,
+    everything: study.Everything = False,
+    plot: study.Map = None,
+    json_file: study.TableJson = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
     encoding: options.Encoding = FORMAT.encoding,
     decimal: options.Decimal = FORMAT.decimal,
@@ -86,8 +79,8 @@ def compare_methods(
     """Try methods on a file: what each loses, what risk it leaves and how long it takes.
 
     The risk is that of record linkage: the share of records that an intruder who has all the
-    original data would identify. At the end the best groups of each k are refined, some steps for
-    each record. Ctrl-C shows what is finished.
+    original data would identify. At the end the best groups of each k are refined briefly. Ctrl-C
+    shows what is finished.
     """
     with clear_errors(), phases() as phase:
         sizes = [least_size(parse("k", int, size)) for size in split(k)]
@@ -106,12 +99,12 @@ def compare_methods(
             "missing": missing, "small_strata": small_strata, "aggregate": aggregate,
             "scale": scale, "trim": trim,
         }  # fmt: skip
-        with phase("comparing") as tell:
+        with phase("comparing") as progress:
             rows = compare(
                 table, sizes, "all" if methods == "all" else split(methods),
                 standardize=not no_standardize,
                 variable_weights=variable_weights(weights, column_weights), device=device,
-                seed=seed, watch=tell, refine=refine,
+                seed=seed, watch=progress, refine=refine,
                 refine_best=COMPARED_STEPS if methods == "all" and refine is None else 0,
                 **choices, **roles, **rounded,
             )  # fmt: skip

@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -128,14 +127,15 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
         values, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        options = [one for one in order if one.param_type_name == "option"]
+        options = [given for given in order if given.param_type_name == "option"]
         with clear_errors():
-            for one in options:
-                once = not (getattr(one, "multiple", False) or getattr(one, "is_flag", False))
-                if once and options.count(one) > 1:
-                    raise InputError(f"{one.opts[0]} is given {options.count(one)} times: give one")
-                if values.get(one.name) in ("", [""]):
-                    raise InputError(f"{one.opts[0]} is empty: give a value, or leave it out")
+            for given in options:
+                once = not (getattr(given, "multiple", False) or getattr(given, "is_flag", False))
+                if once and options.count(given) > 1:
+                    count = options.count(given)
+                    raise InputError(f"{given.opts[0]} is given {count} times: give one")
+                if values.get(given.name) in ("", [""]):
+                    raise InputError(f"{given.opts[0]} is empty: give a value, or leave it out")
         return super().parse_args(ctx, args)
 
 
@@ -151,11 +151,9 @@ def _usage(error: Any) -> str:
     wrong = getattr(error, "option_name", None)
     if wrong is None or context is None:
         text = error.format_message().rstrip(".")
-        parameter = getattr(error, "param", None)
-        kind = re.match("Input should be a valid (integer|number)", getattr(error, "message", ""))
-        if kind and parameter is not None:
-            what = "whole number" if kind[1] == "integer" else "number"
-            text = f"{parameter.opts[0]} must be a {what}"
+        wanted = _number_wanted(error)
+        if wanted:
+            text = f"{error.param.opts[0]} must be a {wanted}"
         return f"{text} See `{name} --help`" if text[-1:] == "?" else f"{text}: see `{name} --help`"
     known = [
         spelled
@@ -165,6 +163,23 @@ def _usage(error: Any) -> str:
         if spelled.startswith("-")
     ]
     return f"there is no option {wrong}: see `{name} --help`.{suggestion(wrong, known)}"
+
+
+def _number_wanted(error: Any) -> str:
+    """The kind of number that an option needs, if it was given something else.
+
+    Newer versions of Typer check values with Pydantic, older ones by the types of Click.
+    """
+    parameter = getattr(error, "param", None)
+    if type(error).__name__ != "BadParameter" or parameter is None:
+        return ""
+    if hasattr(error.__cause__, "errors"):
+        kind = error.__cause__.errors()[0]["type"]  # such as int_parsing
+    else:
+        kind = parameter.type.name
+    if kind.startswith("int"):
+        return "whole number"
+    return "number" if kind.startswith("float") else ""
 
 
 def run(app: typer.Typer) -> int:

@@ -14,7 +14,7 @@ from ..files.atomic import temporary_folder
 from ..files.verdict import NotAnonymous
 from ..settings import ClusterSettings, Settings, changed
 from .output import show_parts
-from .progress import Phases
+from .progress import TerminalPhases
 
 
 def one_file(sources: Sequence[Path]) -> Path:
@@ -44,7 +44,7 @@ def protect_parts(
     output: Path,
     workers: int | None,
     scheduler: str | None,
-    phase: Phases,
+    phase: TerminalPhases,
     settings: Settings,
     cluster: ClusterSettings,
     **given: Any,
@@ -59,7 +59,7 @@ def protect_parts(
         The directory to write.
     workers, scheduler
         How many processes to start, or where a cluster is.
-    phase : Phases
+    phase : TerminalPhases
         Bars on the terminal.
     settings, cluster
         How to protect and divide.

@@ -22,6 +22,10 @@ Sources = Annotated[
         "a directory of them.",
     ),
 ]
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="The protected file to write; with workers a directory."),
+]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -38,9 +42,7 @@ Scheduler = Annotated[
 ]
 Block = Annotated[
     int,
-    typer.Option(
-        metavar="N", help="With workers: how many records a worker groups at once, at most."
-    ),
+    typer.Option(metavar="N", help="With workers: the most records that a worker groups at once."),
 ]
 Repair = Annotated[
     int,
@@ -49,7 +51,7 @@ Repair = Annotated[
         help="With workers: refinement steps per record where two blocks touch.",
     ),
 ]
-K = Annotated[int, typer.Option("-k", help="Least number of records in a group.")]
+K = Annotated[int, typer.Option("-k", help="Minimum number of records in a group.")]
 Method = Annotated[str, typer.Option(help="Method; `microagg methods` lists the names.")]
 MethodOption = Annotated[
     list[str] | None,
@@ -114,8 +116,8 @@ Missing = Annotated[
     str,
     typer.Option(
         metavar=_choices(settings.Missing),
-        help="Missing values: stop with an error; group only records that miss the same values; "
-        "drop records with missing values.",
+        help="Missing values: stop with an error; group only records with the same missing "
+        "values; drop records with missing values.",
     ),
 ]
 SmallStrata = Annotated[
@@ -148,23 +150,23 @@ AverageWeight = Annotated[
     bool,
     typer.Option(
         "--average-weight",
-        help="Publish the mean weight of each group instead of the weights, which would tell its "
-        "records apart.",
+        help="Publish the mean weight of each group instead of the weights, by which its "
+        "records could be told apart.",
     ),
 ]
 Strict = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Write nothing and end with exit code 1 unless k holds over all published columns, "
-        "and rules on contributors in all groups.",
+        help="Write nothing and end with exit code 1 unless k holds over all published columns "
+        "and all groups obey the rules on contributors.",
     ),
 ]
 KeepMetadata = Annotated[
     bool,
     typer.Option(
         "--keep-metadata",
-        help="Copy the metadata of a Parquet or Arrow file. Look at them before you publish.",
+        help="Copy the metadata of a Parquet or Arrow file. Check it before you publish.",
     ),
 ]
 NoStandardize = Annotated[
@@ -210,8 +212,8 @@ Shuffle = Annotated[
     bool,
     typer.Option(
         "--shuffle",
-        help="Write the records, and the numbers of groups, in a random order given by --seed; "
-        "without a seed one is drawn.",
+        help="Write the records in a random order and number the groups at random. --seed "
+        "determines the order; by default a seed is drawn.",
     ),
 ]
 Bound = Annotated[
@@ -221,8 +223,8 @@ BoundSeconds = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="As --bound, with this many seconds for a higher bound (extra bound). Ctrl-C ends it "
-        "with the best so far.",
+        help="Like --bound, but spend this many seconds on a higher bound (needs the extra "
+        "bound). Ctrl-C ends it with the best bound so far.",
     ),
 ]
 GroupColumn = Annotated[
@@ -255,8 +257,8 @@ ReportMore = Annotated[
     bool,
     typer.Option(
         "--report-more",
-        help="Add measures that take long to the report: pMSE, the best one-to-one matching, and "
-        "the records at highest risk of more than 50,000.",
+        help="Add measures that take long to the report: pMSE, the best one-to-one matching, and, "
+        "in files of more than 50,000 records, the records at highest risk.",
     ),
 ]
 Known = Annotated[
@@ -278,19 +280,27 @@ Json = Annotated[
     Path | None, typer.Option("--json", metavar="FILE.json", help="Write the report as JSON.")
 ]
 
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.png",
+        help="Draw the groups. The picture shows the original records: do not publish it.",
+    ),
+]
 Dominance = Annotated[
     str | None,
     typer.Option(
         "--dominance", metavar="N,PERCENT",
-        help="The N largest contributors of a group may hold PERCENT of its total, as in 1,85.",
+        help="The N largest contributors of a group may hold at most PERCENT of its "
+        "total, as in 1,85.",
     ),
 ]  # fmt: skip
 PPercent = Annotated[
     float | None,
     typer.Option(
         "--p-percent", metavar="P",
-        help="The second largest contributor of a group may not be able to estimate the largest "
-        "to within P percent.",
+        help="The second largest contributor of a group must not be able to estimate the "
+        "largest to within P percent.",
     ),
 ]  # fmt: skip
 
@@ -307,21 +317,23 @@ Sensitive = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column that is published as it is and that nobody may infer from the others.",
+        help="A column that is published unchanged and must not be inferred from the others.",
     ),
 ]
 T = Annotated[
     float | None,
     typer.Option(
         "--t", metavar="T",
-        help="Its distribution in each group is at most T from that of all records, 0 to 1.",
+        help="The distribution of the sensitive column in each group may differ from that of all "
+        "records by at most T (t-closeness, 0 to 1).",
     ),
 ]  # fmt: skip
 TMethod = Annotated[
     str,
     typer.Option(
         "--t-method", metavar=_choices(settings.TMethod),
-        help="How groups get within T: the better of both; made so first; merged.",
+        help="How groups come within T: the better of both ways; formed so from the start; merged "
+        "until they are.",
     ),
 ]  # fmt: skip
 
@@ -339,7 +351,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
         Dominance, PPercent, Unrepaired, Sensitive, T, TMethod, Strict,
     ),
     "Files": (
-        Report, ReportStrata, ReportMore, Known, Json, Note, GroupColumn, Delimiter, Encoding,
+        Report, ReportStrata, ReportMore, Known, Json, Note, Plot, GroupColumn, Delimiter, Encoding,
         Decimal, KeepMetadata, Force,
     ),
     "Machines": (Device, Workers, Scheduler, Block, Repair),

@@ -39,7 +39,7 @@ def show_result(outcome: Outcome) -> None:
         "verdict": str(result.verdict),
         "contributors": "" if result.dominance is None else str(result.dominance),
         "sensitive": "" if result.closeness is None else str(result.closeness),
-        "warning": _warnings(outcome.telling),
+        "warning": _warnings(outcome.identifying),
         "method": named(result.method, result.options),
         "records": _records(len(result.labels), result),
         "units": _units(result),
@@ -93,11 +93,11 @@ def verdict_style(sentence: str) -> str:
     return {"PASS": "bold green", "FAIL": "bold red"}.get(sentence[:4], "bold yellow")
 
 
-def _warnings(telling: Mapping[str, str]) -> str:
+def _warnings(identifying: Mapping[str, str]) -> str:
     """Which columns should perhaps not be published, a line for each."""
     lines = [
         f"column {name} {what} and is published unchanged: leave it out with --drop {name}"
-        for name, what in telling.items()
+        for name, what in identifying.items()
     ]
     more = [f"and {len(lines) - 5} more such columns"] if len(lines) > 5 else []
     return "\n".join(lines[:5] + more)

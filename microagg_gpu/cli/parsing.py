@@ -105,12 +105,12 @@ def dominance(text: str | None) -> tuple[int, float] | None:
 def orders(given: Sequence[str]) -> dict[str, list[str] | None]:
     """Ordinal columns from 'size=small<medium<large', or a list of columns of numbers."""
     found: dict[str, list[str] | None] = {}
-    for one in given:
-        if "<" in one and "=" in one:
-            name, _, order = one.partition("=")
+    for text in given:
+        if "<" in text and "=" in text:
+            name, _, order = text.partition("=")
             found[name.strip()] = [category.strip() for category in order.split("<")]
         else:
-            found |= dict.fromkeys(split(one))
+            found |= dict.fromkeys(split(text))
     return found
 
 

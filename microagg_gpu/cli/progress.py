@@ -1,7 +1,7 @@
 """Progress bars on the terminal."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -17,11 +17,10 @@ from rich.progress import (
 
 from .. import stopping
 from ..kernels import compiling
+from ..progress import Bar
 
-Tell = Callable[..., None]  # with the fraction done, and the loss so far or what is running
 
-
-class Phases:
+class TerminalPhases:
     """The phases of a run, one after the other, each with a bar on the terminal."""
 
     def __init__(self, bar: Progress | None) -> None:
@@ -30,7 +29,7 @@ class Phases:
         self._compiling: TaskID | None = None
 
     @contextmanager
-    def __call__(self, what: str) -> Iterator[Tell | None]:
+    def __call__(self, what: str) -> Iterator[Bar | None]:
         """Show a phase while it lasts; yield what moves its bar."""
         if self._bar is None:
             yield None
@@ -38,15 +37,15 @@ class Phases:
             return
         task = self._bar.add_task(what, total=None)
 
-        def tell(fraction: float, more: float | str | None = None) -> None:
+        def show(fraction: float, detail: float | str | None = None, /) -> None:
             text = what
-            if isinstance(more, str):
-                text = f"{what}: {more}"
-            elif more is not None:
-                text = f"{what}, loss {more:.4f} %"
+            if isinstance(detail, str):
+                text = f"{what}: {detail}"
+            elif detail is not None:
+                text = f"{what}, loss {detail:.4f} %"
             self._move(task, fraction, text)
 
-        yield tell
+        yield show
         stopping.check()
         self._move(task, 1.0)
 
@@ -79,17 +78,17 @@ class Phases:
 
 
 @contextmanager
-def phases() -> Iterator[Phases]:
+def phases() -> Iterator[TerminalPhases]:
     """Bars on the terminal, which go when the work is done; none where there is no terminal."""
     console = Console(stderr=True, markup=False, emoji=False)
     if not (sys.stderr.isatty() and console.is_interactive):
-        yield Phases(None)
+        yield TerminalPhases(None)
         return
     with Progress(
         TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
         TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         console=console, transient=True,
     ) as bar:  # fmt: skip
-        shown = Phases(bar)
+        shown = TerminalPhases(bar)
         with compiling.watched(shown.compiling):
             yield shown

@@ -1,7 +1,6 @@
 """``microagg protect``: a protected file, and what the protection cost."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -44,7 +43,7 @@ EXAMPLES = (
         "protected.csv",
     ),
     (
-        "Search for two minutes for the least loss, and compute a lower bound on it:",
+        "Search for two minutes for the lowest loss, and compute a lower bound on it:",
         "microagg protect companies.csv -k 5 --columns turnover,staff --method best --option "
         "seconds=120 --bound -o protected.csv",
     ),
@@ -64,12 +63,7 @@ EXAMPLES = (
 def protect(
     sources: options.Sources,
     k: options.K,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="The protected file to write; with workers a directory."
-        ),
-    ],
+    output: options.Output,
     method: options.Method = DEFAULT.method,
     columns: options.Columns = None,
     blocks: options.Blocks = None,
@@ -111,14 +105,7 @@ def protect(
     known: options.Known = None,
     json_file: options.Json = None,
     note: options.Note = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.png",
-            help="Draw the groups. The picture shows the original records: do not publish it.",
-            rich_help_panel="Files",
-        ),
-    ] = None,
+    plot: options.Plot = None,
     delimiter: options.Delimiter = FORMAT.delimiter,
     encoding: options.Encoding = FORMAT.encoding,
     decimal: options.Decimal = FORMAT.decimal,
@@ -133,8 +120,8 @@ def protect(
     """Replace each record by the mean of a group of at least k similar records.
 
     The file keeps its header, its delimiter, every column that is not protected and, without
-    --shuffle, the order of its records. It is written whole, after k was counted in it, or not
-    at all.
+    --shuffle, the order of its records. It appears only when it is complete and k was counted
+    in it.
     """
     with clear_errors(), phases() as phase:
         check_method(method)

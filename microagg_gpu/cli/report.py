@@ -1,9 +1,6 @@
 """``microagg report``: what a protected file lost and what risk is left."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from .. import InputError
 from ..files.atomic import Outputs
@@ -19,6 +16,7 @@ from ..report.analysis import OutsideRisk, known_risk, outside_risk
 from ..settings import FORMAT, Roles, Settings
 from ..tasks.writing import check_targets, readable, write_report
 from . import options
+from . import study_options as study
 from .console import clear_errors
 from .output import stdout
 from .parsing import split
@@ -43,48 +41,16 @@ EXAMPLES = (
 
 
 def report(
-    original: Annotated[Path, typer.Argument(help=f"The file before: {options.FILES}.")],
-    protected: Annotated[Path, typer.Argument(help="The file after protection, by any tool.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The report to write.")
-    ] = Path("report.html"),
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Columns that were protected.",
-            show_default="columns of numbers that differ",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Columns of strata, known to an intruder.")
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of sampling weights, for weighted figures."),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Match records by this column.", show_default="by their order"
-        ),
-    ] = None,
+    original: study.Original,
+    protected: study.Protected,
+    output: study.ReportFile = Path("report.html"),
+    columns: study.ProtectedColumns = None,
+    by: study.StrataColumns = None,
+    weight: study.FigureWeight = None,
+    key: study.Key = None,
     known: options.Known = None,
-    outside: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Add the risk if an intruder has this file, with columns of the protected one.",
-        ),
-    ] = None,
-    outside_key: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of the original and the outside file that says who is who.",
-            show_default="that of --key",
-        ),
-    ] = None,
+    outside: study.OutsideFile = None,
+    outside_key: study.OutsideKey = None,
     report_more: options.ReportMore = False,
     json_file: options.Json = None,
     note: options.Note = None,

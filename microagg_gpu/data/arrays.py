@@ -1,6 +1,6 @@
 """Arrays of any Array API library, and lists of lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from .columns import (
     numbers_given,
     one_column,
     ranks,
+    roles_of,
     sensitive_column,
     too_large,
     unit_numbers,
@@ -55,28 +56,8 @@ def read_list(data: Any, roles: Roles) -> Table:
 
 
 def read_array(data: Any, roles: Roles) -> Table:
-    if is_jax_array(data) or is_dask_array(data):
-        raise InputError(
-            f"arrays of type {type(data).__name__} cannot be changed in place: "
-            "convert the data with numpy.asarray first"
-        )
-    if isinstance(data, np.ndarray) and data.dtype.kind not in "fiu":
-        raise InputError(
-            f"the array holds {data.dtype.name} values, not numbers: "
-            + _ADVICE.get(data.dtype.kind, "convert it, or give a DataFrame and choose its numeric "
-                          "columns")
-        )  # fmt: skip
-    if isinstance(data, np.ma.MaskedArray):
-        data = np.ma.filled(data.astype(np.float64), np.nan)
-    if isinstance(data, np.matrix):
-        data = np.asarray(data)
-    if is_torch_array(data):
-        data = data.detach()
+    data = _readable(data)
     xp = array_namespace(data)
-    if data.ndim not in (1, 2):
-        raise InputError(f"the array has {data.ndim} dimensions: give a row per record (2, or 1)")
-    if not xp.isdtype(data.dtype, ("real floating", "integral")):
-        raise InputError(f"the array holds {data.dtype} values, not real numbers: convert it")
     matrix = data if data.ndim == 2 else xp.reshape(data, (-1, 1))
     p = matrix.shape[1]
 
@@ -121,6 +102,72 @@ def read_array(data: Any, roles: Roles) -> Table:
     on_gpu = is_cupy_array(matrix)  # there the largest is found without a copy
     large = [j for j in range(p) if integral and too_large(matrix[:, j] if on_gpu else column(j))]
     exact = {chosen.index(j): column(j) for j in large if j in chosen}
+    return Table(
+        values,
+        [str(c) for c in chosen],
+        _rebuilder(data, matrix, chosen, categories, large, sampling_weight),
+        kinds_of(len(chosen), orders, nominal=[chosen.index(c) for c in nominal]),
+        np.full(len(chosen), integral),
+        categories,
+        strata,
+        strata_names,
+        sampling,
+        roles_of(
+            chosen,
+            strata_columns,
+            sampling if sampling_weight is None else sampling_weight,
+            ordinal,
+            nominal,
+            secret,
+            unit,
+        ),
+        exact,
+        dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
+        None
+        if not secret
+        else sensitive_column(secret[0], column(secret[0]), True, strata_columns, sampling_weight),
+        units,
+    )
+
+
+def _readable(data: Any) -> Any:
+    """The array, if it holds real numbers and can be changed; else an error that says why not."""
+    if is_jax_array(data) or is_dask_array(data):
+        raise InputError(
+            f"arrays of type {type(data).__name__} cannot be changed in place: "
+            "convert the data with numpy.asarray first"
+        )
+    if isinstance(data, np.ndarray) and data.dtype.kind not in "fiu":
+        raise InputError(
+            f"the array holds {data.dtype.name} values, not numbers: "
+            + _ADVICE.get(data.dtype.kind, "convert it, or give a DataFrame and choose its numeric "
+                          "columns")
+        )  # fmt: skip
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.ma.filled(data.astype(np.float64), np.nan)
+    if isinstance(data, np.matrix):
+        data = np.asarray(data)
+    if is_torch_array(data):
+        data = data.detach()
+    xp = array_namespace(data)
+    if data.ndim not in (1, 2):
+        raise InputError(f"the array has {data.ndim} dimensions: give a row per record (2, or 1)")
+    if not xp.isdtype(data.dtype, ("real floating", "integral")):
+        raise InputError(f"the array holds {data.dtype} values, not real numbers: convert it")
+    return data
+
+
+def _rebuilder(
+    data: Any,
+    matrix: Any,
+    chosen: list[int],
+    categories: dict[int, list[Any]],
+    large: list[int],
+    sampling_weight: Any,
+) -> Callable[..., Any]:
+    """What `Table.rebuild` is for an array; `large` are columns of integers above 2^53."""
+    xp = array_namespace(data)
+    integral = xp.isdtype(data.dtype, "integral")
 
     def rebuild(
         protected: np.ndarray,
@@ -154,32 +201,7 @@ def read_array(data: Any, roles: Roles) -> Table:
             result[:, sampling_weight] = xp.astype(xp.asarray(weights, device=device(data)), kind)
         return xp.reshape(result, (-1,) if data.ndim == 1 else tuple(result.shape))
 
-    return Table(
-        values,
-        [str(c) for c in chosen],
-        rebuild,
-        kinds_of(len(chosen), orders, nominal=[chosen.index(c) for c in nominal]),
-        np.full(len(chosen), integral),
-        categories,
-        strata,
-        strata_names,
-        sampling,
-        Roles(
-            chosen,
-            strata_columns or None,
-            sampling if sampling_weight is None else sampling_weight,
-            ordinal or (),
-            nominal or (),
-            secret[0] if secret else None,
-            unit or None,
-        ),
-        exact,
-        dict.fromkeys(range(len(chosen)), xp.iinfo(data.dtype).min) if signed else {},
-        None
-        if not secret
-        else sensitive_column(secret[0], column(secret[0]), True, strata_columns, sampling_weight),
-        units,
-    )
+    return rebuild
 
 
 def decoded(codes: np.ndarray, known: list[Any] | None) -> np.ndarray:

@@ -210,6 +210,22 @@ def _order(column: Any, given: Any) -> list[Any] | None:
     return order
 
 
+def roles_of(
+    chosen: list[Any],
+    by: list[Any],
+    sampling_weight: Any,
+    ordinal: Any,
+    nominal: list[Any],
+    sensitive: list[Any],
+    unit: list[Any],
+) -> Roles:
+    """The roles of the columns that were found."""
+    return Roles(
+        chosen, by or None, sampling_weight, ordinal or (), nominal or (),
+        sensitive[0] if sensitive else None, unit or None,
+    )  # fmt: skip
+
+
 def kinds_of(p: int, orders: Mapping[int, Any], nominal: Sequence[int]) -> np.ndarray:
     """What each of p variables is."""
     kinds = np.full(p, NUMBER)

@@ -1,6 +1,6 @@
 """DataFrames and Series of pandas, polars, Arrow, ..., by narwhals."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from .columns import (
     numbers_given,
     one_column,
     ranks,
+    roles_of,
     sensitive_column,
     unit_numbers,
 )
@@ -101,6 +102,43 @@ def read_frame(data: Any, roles: Roles) -> Table:
     if unit:
         units = unit_numbers([_unit(_column(frame, c), str(c)) for c in unit], list(map(str, unit)))
     exact = {j: large for j in numeric if (large := _large_integers(series[j])) is not None}
+    return Table(
+        values,
+        labels,
+        _rebuilder(data, frame, chosen, values, categories, by_list, sampling_weight),
+        kinds_of(len(chosen), orders, nominal=[chosen.index(name) for name in nominal]),
+        np.array([column.dtype.is_integer() for column in series], dtype=bool),
+        categories,
+        strata,
+        strata_names,
+        sampling,
+        roles_of(
+            chosen,
+            by_list,
+            sampling if sampling_weight is None else sampling_weight,
+            ranked,
+            nominal,
+            secret,
+            unit,
+        ),
+        exact,
+        {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
+        _sensitive(frame, secret, by_list, sampling_weight),
+        units,
+    )
+
+
+def _rebuilder(
+    data: Any,
+    frame: nw.DataFrame,
+    chosen: list[Any],
+    values: np.ndarray,
+    categories: dict[int, list[Any]],
+    by: list[Any],
+    sampling_weight: Any,
+) -> Callable[..., Any]:
+    """What `Table.rebuild` is for a DataFrame."""
+    series = [_column(frame, name) for name in chosen]
 
     def rebuild(
         protected: np.ndarray,
@@ -118,7 +156,7 @@ def read_frame(data: Any, roles: Roles) -> Table:
             else:
                 integers = exact.get(j) if exact else None
                 new[chosen[j]] = _replaced(old, column, keep_integers, integers)
-        for name in by_list:
+        for name in by:
             old = _column(frame, name)
             new[name] = _one_missing(old if every else old[kept])
         if weights is not None:
@@ -128,30 +166,7 @@ def read_frame(data: Any, roles: Roles) -> Table:
         result = _with_columns(frame, new, None if every else kept)
         return with_views(result, data.schema) if frame.implementation.is_pyarrow() else result
 
-    return Table(
-        values,
-        labels,
-        rebuild,
-        kinds_of(len(chosen), orders, nominal=[chosen.index(name) for name in nominal]),
-        np.array([column.dtype.is_integer() for column in series], dtype=bool),
-        categories,
-        strata,
-        strata_names,
-        sampling,
-        Roles(
-            chosen,
-            by_list or None,
-            sampling if sampling_weight is None else sampling_weight,
-            ranked or (),
-            nominal or (),
-            secret[0] if secret else None,
-            unit or None,
-        ),
-        exact,
-        {j: -(2 ** (bits - 1)) for j in numeric if (bits := _SIGNED.get(series[j].dtype))},
-        _sensitive(frame, secret, by_list, sampling_weight),
-        units,
-    )
+    return rebuild
 
 
 def _sensitive(

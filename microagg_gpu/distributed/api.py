@@ -30,6 +30,7 @@ from ..pipeline.grouping import check_method
 from ..pipeline.problem import check_weights
 from ..pipeline.provenance import named
 from ..pipeline.publishing import no_weight_to_average
+from ..progress import PhaseProgress
 from ..settings import (
     CLUSTER,
     DEFAULT,
@@ -46,7 +47,7 @@ from ..settings import (
 from .failures import clear_cluster_errors, tried_twice
 from .moments import input_decimals, published_cells, scaling_of, variables
 from .partitions import Layout
-from .phases import Job, Progress
+from .phases import Job
 from .sources import Files, Frames, Paths, whole_folder
 from .worker import BlockSettings, PublishedPart
 
@@ -122,7 +123,7 @@ def microaggregate(
     device: str | None = DEFAULT.device,
     engine: EngineName | None = DEFAULT.engine,
     seed: int = DEFAULT.seed,
-    progress: Progress | None = None,
+    progress: PhaseProgress | None = None,
     *,
     client: Client | None = None,
     output: str | Path | None = None,
@@ -313,7 +314,9 @@ def _source(data: Any, output: Any, drop: Columns, group_column: Any) -> Any:
             )  # fmt: skip
         return Frames(data)
     if output is None:
-        raise InputError("files are protected to files: name a directory with ", option("output"))
+        raise InputError(
+            "protected files are written to a directory: name it with ", option("output")
+        )
     file_path("output", output)
     source = Files(_paths(data))
     if group_column is not None and group_column in source.names:
@@ -340,11 +343,11 @@ def _found(client: Any) -> Client:
             client = default_client()
         except ValueError:
             raise InputError(
-                "there is no Dask client: make one, as client = distributed.Client(n_workers=4, "
-                "threads_per_worker=1), and give it as client="
+                "there is no Dask client: start one, such as client = "
+                "distributed.Client(n_workers=4, threads_per_worker=1), and give it as client="
             ) from None
     if client.status in ("closing", "closed"):
-        raise InputError("the Dask client is closed: make another, and give it as client=")
+        raise InputError("the Dask client is closed: start another, and give it as client=")
     return client
 
 

@@ -101,17 +101,17 @@ def plan(sets: np.ndarray, points: np.ndarray, counts: np.ndarray, size: int, le
 
     start = np.empty(len(counts), dtype=np.int64)
     room = 0  # in the block that small sets share
-    for one, count in enumerate(counts.tolist()):
+    for number, count in enumerate(counts.tolist()):
         parts = min(-(-count // size), count // max(least, 1))
-        rows = np.flatnonzero(sets == one) if parts > 1 else np.empty(0, dtype=np.int64)
+        rows = np.flatnonzero(sets == number) if parts > 1 else np.empty(0, dtype=np.int64)
         if len(rows) > 1:
-            start[one] = divide(rows, parts)
+            start[number] = divide(rows, parts)
             room = 0
             continue
         if count > room:
             blocks += 1
             room = max(size, count)
-        start[one] = ~(blocks - 1)
+        start[number] = ~(blocks - 1)
         room -= count
     return Forest(
         start,

@@ -15,15 +15,15 @@ def published_cells(
     found: list[Description], k: int, small_strata: str, layout: Layout
 ) -> tuple[dict[Key, int], np.ndarray, int]:
     """A number for each cell that is published, its records, and how many others are left out."""
-    missing = np.sum([one.missing for one in found], axis=0)
+    missing = np.sum([part.missing for part in found], axis=0)
     if layout.missing == "error" and missing.any():
         where = ", ".join(
             f"{name} ({n})" for name, n in zip(layout.columns, missing, strict=True) if n
         )
         raise values_missing(int(missing.sum()), where)
     counts: dict[Key, int] = {}
-    for one in found:
-        for key, cell in one.cells.items():
+    for part in found:
+        for key, cell in part.cells.items():
             counts[key] = counts.get(key, 0) + cell.records
     total = sum(counts.values())
     if total < k:

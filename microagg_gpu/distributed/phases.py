@@ -1,6 +1,5 @@
 """The phases of records on their way through a Dask cluster, each a set of worker."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,13 +13,13 @@ from distributed import Client, as_completed, futures_of
 
 from ..errors import InputError
 from ..files.verdict import Verdict
+from ..progress import PhaseProgress
 from . import partitions, worker
 from .blocks import Forest, balance, plan
 from .partitions import Description, Key, Layout
 from .sources import Files, Frames
 from .worker import BlockSettings
 
-Progress = Callable[[str, float], None]
 _RETRIES = 2  # of a task that fails, as by a network
 _SAMPLED = 4_000, 2_000_000  # records for each block, and at most
 
@@ -29,11 +28,11 @@ class Job:
     """The phases, each a set of tasks on the cluster."""
 
     def __init__(
-        self, client: Client, source: Frames | Files, layout: Layout, progress: Progress | None
+        self, client: Client, source: Frames | Files, layout: Layout, progress: PhaseProgress | None
     ) -> None:
         self.client, self.source, self.layout = client, source, layout
         self.parts = source.parts(layout)
-        self._tell = progress or (lambda phase, fraction: None)
+        self._progress = progress or (lambda phase, fraction: None)
 
     def gather(self, phase: str, work: list[Any]) -> list[Any]:
         """Results of delayed tasks, in their order."""
@@ -48,12 +47,12 @@ class Job:
         return held
 
     def _wait(self, phase: str, futures: list[Any]) -> None:
-        self._tell(phase, 0.0)
+        self._progress(phase, 0.0)
         try:
             for i, future in enumerate(as_completed(futures, loop=self.client.loop)):
                 if future.status != "finished":
                     future.result()
-                self._tell(phase, (i + 1) / len(futures))
+                self._progress(phase, (i + 1) / len(futures))
         except BaseException:
             with suppress(Exception):  # the cluster may be gone
                 self.client.cancel(futures)
@@ -77,9 +76,9 @@ class Job:
             for part, where in zip(self.parts, self.source.where, strict=True)
         ]
         found = self.gather("reading", work)
-        for one in found:
-            if isinstance(one, InputError):
-                raise one
+        for description in found:
+            if isinstance(description, InputError):
+                raise description
         return found
 
     def squares(self, codes: dict[Key, int], centre: np.ndarray) -> list[int]:
@@ -163,8 +162,10 @@ class Job:
         meta = worker.published_empty(self.layout)
         back = self.keep("returning", _moved(new, meta, "partition", len(self.parts)))
         return [
-            delayed(worker.returned)(part, one, self.layout, settings, where, codes, self.offsets)
-            for part, one, where in zip(self.parts, back, self.source.where, strict=True)
+            delayed(worker.returned)(
+                part, labels, self.layout, settings, where, codes, self.offsets
+            )
+            for part, labels, where in zip(self.parts, back, self.source.where, strict=True)
         ]
 
     def verdict(self, frames: list[Any], published: list[Any], k: int) -> Verdict:

@@ -46,7 +46,7 @@ class Frames:
         """Tasks that say which categories of each column are still published, by partition."""
         names = [c for c in self.names if isinstance(self.example[c].dtype, pd.CategoricalDtype)]
         parts = zip(self.data.to_delayed(), new, strict=True)
-        return [delayed(_categories)(part, one, names) for part, one in parts] if names else []
+        return [delayed(_categories)(part, rows, names) for part, rows in parts] if names else []
 
     def protected(
         self,
@@ -65,8 +65,8 @@ class Frames:
                  for name in (categories[0] if categories else ())}  # fmt: skip
         meta = meta.astype(kinds)
         parts = [
-            delayed(_restored)(part, one, layout, settings, meta)
-            for part, one in zip(self.data.to_delayed(), new, strict=True)
+            delayed(_restored)(part, rows, layout, settings, meta)
+            for part, rows in zip(self.data.to_delayed(), new, strict=True)
         ]
         return dd.from_delayed(parts, meta=meta, divisions=self.data.divisions, verify_meta=False)
 
@@ -83,8 +83,8 @@ class Frames:
         """The group of each record, -1 if it is left out."""
         meta = pd.Series(np.empty(0, np.int64), self.data._meta.index, name="group")
         parts = [
-            delayed(_labels)(part, one)
-            for part, one in zip(self.data.to_delayed(), new, strict=True)
+            delayed(_labels)(part, rows)
+            for part, rows in zip(self.data.to_delayed(), new, strict=True)
         ]
         return dd.from_delayed(parts, meta=meta, divisions=self.data.divisions, verify_meta=False)
 
@@ -158,7 +158,7 @@ class Files:
         return [
             delayed(_write)(
                 path,
-                one,
+                rows,
                 layout,
                 settings,
                 folder / path.name,
@@ -166,7 +166,7 @@ class Files:
                 group_column,
                 keep_metadata,
             )
-            for path, one in zip(self.paths, new, strict=True)
+            for path, rows in zip(self.paths, new, strict=True)
         ]
 
 
@@ -183,7 +183,9 @@ def _expanded(given: Paths) -> list[Path]:
         found += map(Path, matches)
     twice = repeated(path.name for path in found)
     if twice:
-        raise InputError(f"two files are called {twice[0]}: their copies would be one; rename one")
+        raise InputError(
+            f"two files are called {twice[0]}: one copy would overwrite the other, so rename one"
+        )
     return found
 
 

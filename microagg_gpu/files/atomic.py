@@ -265,22 +265,22 @@ class Outputs:
                     self._place_all()
         finally:
             with stopping.deferred():
-                for one in self._all:
-                    one.tidy()
+                for output in self._all:
+                    output.tidy()
         if isinstance(error, OSError) and self._all:
             last = self._all[-1].target
             raise InputError(f"{last} cannot be written: {reason(error)}") from None
 
     def _place_all(self) -> None:
         try:
-            for one in self._all:
-                with _clear_writing(one.target):
-                    one.place(self.force)
+            for output in self._all:
+                with _clear_writing(output.target):
+                    output.place(self.force)
         except BaseException:
-            for one in reversed(self._all):
-                one.take_back()
+            for output in reversed(self._all):
+                output.take_back()
             raise
-        stopping.written.extend(str(one.target) for one in self._all)
+        stopping.written.extend(str(output.target) for output in self._all)
 
 
 @contextmanager

@@ -16,12 +16,12 @@ def group_codes(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
     """
     codes, count = np.zeros(table.num_rows, np.int64), 1
     for name in columns:
-        one = _column_codes(table[name])
-        size = int(one.max(initial=0)) + 1
+        own = _column_codes(table[name])
+        size = int(own.max(initial=0)) + 1
         if count * size >= 2**62:
             codes = _compact(codes)
             count = int(codes.max(initial=0)) + 1
-        codes, count = codes * size + one, count * size
+        codes, count = codes * size + own, count * size
     return _compact(codes)
 
 
@@ -66,20 +66,20 @@ def _compact(codes: np.ndarray) -> np.ndarray:
     return pa.array(codes).dictionary_encode().indices.to_numpy().astype(np.int64)
 
 
-def equal_columns(one: pa.ChunkedArray, other: pa.ChunkedArray) -> bool:
+def equal_columns(first: pa.ChunkedArray, other: pa.ChunkedArray) -> bool:
     """Whether two columns hold the same values, NaN being one, perhaps in another type."""
     if pa.types.is_dictionary(other.type):  # the same values may be numbered in another way
         other = other.cast(other.type.value_type)
     try:
-        one = one.cast(other.type)
+        first = first.cast(other.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return False
     if pa.types.is_floating(other.type):
-        one, other = widened(one), widened(other)
-        if not pc.is_nan(one).equals(pc.is_nan(other)):
+        first, other = widened(first), widened(other)
+        if not pc.is_nan(first).equals(pc.is_nan(other)):
             return False
-        one, other = without_nan(one), without_nan(other)
+        first, other = without_nan(first), without_nan(other)
     # Only nested values that hold NaN are equal and yet not to Arrow.
-    return one.equals(other) or (
-        pa.types.is_nested(other.type) and repr(one.to_pylist()) == repr(other.to_pylist())
+    return first.equals(other) or (
+        pa.types.is_nested(other.type) and repr(first.to_pylist()) == repr(other.to_pylist())
     )

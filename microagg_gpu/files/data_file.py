@@ -77,8 +77,8 @@ class DataFile:
         chosen: list[str] = []
         for name in map(str.strip, names):
             if name not in exact:
-                one = self.text is not None and len(exact) == 1
-                advice = ("; if that is more than one, give ", option("delimiter")) if one else ()
+                only = self.text is not None and len(exact) == 1
+                advice = ("; if that is more than one, give ", option("delimiter")) if only else ()
                 raise unknown_column(name, self.path, exact, *advice)
             if exact[name] in chosen:
                 raise InputError(f"column {name!r} is chosen twice: name each column once")
@@ -249,7 +249,7 @@ def _shown(cell: str) -> str:
 
 def _most_common(cells: pa.ChunkedArray) -> str:
     counts = pc.value_counts(cells).to_pylist()
-    return max(counts, key=lambda one: one["counts"])["values"] if counts else ""
+    return max(counts, key=lambda entry: entry["counts"])["values"] if counts else ""
 
 
 def _with_columns(table: pa.Table, columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Columns that tell who somebody is: identifiers, dates, names, addresses, weights."""
+"""Columns that say who somebody is: identifiers, dates, names, addresses, weights."""
 
 import re
 from collections.abc import Iterable
@@ -22,13 +22,13 @@ _NEARLY = 0.9  # of the records have different values
 _SEVERAL = 20  # values that a column of persons has, and one of some classes has not
 
 
-def telling_columns(table: pa.Table, names: Iterable[str]) -> dict[str, str]:
-    """What is telling about columns that are published as they are, by their names."""
-    found = {name: _told_by(name, table[name]) for name in names}
+def identifying_columns(table: pa.Table, names: Iterable[str]) -> dict[str, str]:
+    """What identifies people in columns that are published unchanged, by column."""
+    found = {name: _identifying(name, table[name]) for name in names}
     return {name: text for name, text in found.items() if text}
 
 
-def _told_by(name: str, column: pa.ChunkedArray) -> str:
+def _identifying(name: str, column: pa.ChunkedArray) -> str:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type):

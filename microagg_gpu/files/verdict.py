@@ -163,8 +163,8 @@ def _few(
     few, least = None, None
     for codes in all_codes:
         counts = np.bincount(codes if units is None else _each_once(codes, units))
-        here = counts[codes] < k
-        few = here if few is None else few | here
+        below = counts[codes] < k
+        few = below if few is None else few | below
         smallest = int(counts.min(initial=len(codes)))
         least = smallest if least is None else min(least, smallest)
     return 0 if few is None else int(np.count_nonzero(few)), least or 0

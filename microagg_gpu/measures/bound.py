@@ -206,8 +206,8 @@ class Relaxation:
         self.keys, self.w = np.arange(n) * (n + 1), np.full(n, 1 / k)  # the pairs i, i
         self.triangles = np.empty((0, 4), dtype=np.int32)
         self.families: list[np.ndarray] = []
-        here = np.arange(n)[:, np.newaxis]
-        self.add_pairs((np.minimum(here, records) * n + np.maximum(here, records)).reshape(-1))
+        each = np.arange(n)[:, np.newaxis]
+        self.add_pairs((np.minimum(each, records) * n + np.maximum(each, records)).reshape(-1))
 
     def solve(self, progress: Progress | None, rounds: int = _ROUNDS, end: float = np.inf) -> float:
         """The best bound of several rounds by a time; the first has no triangles and sets."""
@@ -349,14 +349,14 @@ class Relaxation:
         strong = np.flatnonzero(self.w > _BROKEN / k)
         low, high = self.low[strong].astype(np.int64), self.high[strong].astype(np.int64)
         two, w = low < high, self.w[strong]
-        here, other = np.append(low, high[two]), np.append(high, low[two])
-        order = np.argsort(here * n + other)
-        here, other, w = here[order], other[order], np.append(w, w[two])[order]
-        start = np.searchsorted(here, np.arange(n + 1))
+        record, other = np.append(low, high[two]), np.append(high, low[two])
+        order = np.argsort(record * n + other)
+        record, other, w = record[order], other[order], np.append(w, w[two])[order]
+        start = np.searchsorted(record, np.arange(n + 1))
         own = self.w[self.low == self.high]
         worst = self.loops.worst_triangles(start, other, w, own, _BROKEN / k)
         p = np.flatnonzero(worst >= 0)
-        i, (j, h) = here[p], np.sort([other[p], other[worst[p]]], axis=0)
+        i, (j, h) = record[p], np.sort([other[p], other[worst[p]]], axis=0)
         self.add_pairs(j * n + h)
         beside = [np.minimum(i, x) * n + np.maximum(i, x) for x in (i, j, h)]
         rows = np.searchsorted(self.keys, np.stack([*beside, j * n + h], axis=1)).astype(np.int32)

@@ -70,3 +70,13 @@ def as_scale(scale: ArrayLike, p: int) -> np.ndarray:
             "variables."
         )
     return unit
+
+
+def as_weights(given: ArrayLike, n: int) -> np.ndarray:
+    """Return the sampling weights of n records."""
+    weights = as_floats(given, "sampling_weight must be numbers, one for each record.")
+    if weights.shape != (n,) or not (np.isfinite(weights) & (weights > 0)).all():
+        raise InputError(
+            f"sampling_weight must be {n} finite numbers above 0, one for each record."
+        )
+    return weights

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..engines import choose
 from ..errors import InputError
+from ..kernels.bounding import HasPricing
 from ..kernels.compiling import clock
-from ..kernels.protocol import HasPricing, Progress
+from ..kernels.protocol import Progress
 from .limits import Limits
 
 EPS = float(np.finfo(np.float64).eps)  # twice the unit roundoff
@@ -100,16 +101,16 @@ class Columns:
         """The best bound by the end of the time, or `least`, if that is better."""
         begun = clock()
 
-        def tell() -> None:
+        def report_time() -> None:
             if progress is not None:
                 progress(min(1.0, (clock() - begun) / max(self.end - begun, 1e-9)))
 
         with suppress(TimeoutError, KeyboardInterrupt):
-            self._run(least, tell)
+            self._run(least, report_time)
         return max(least, self.best)
 
-    def _run(self, least: float, tell: Callable[[], None]) -> None:
-        self._try(self.prices, self.fines, tell)
+    def _run(self, least: float, report_time: Callable[[], None]) -> None:
+        self._try(self.prices, self.fines, report_time)
         rounds, stuck, reached = 0, False, self.best
         while max(self.best, least) < self.upper * (1 - _CLOSE):
             groups, before = self.groups, self.best
@@ -117,7 +118,7 @@ class Columns:
             back = 0.0 if stuck else _BACK
             new, left = self._try(
                 back * self.prices + (1 - back) * prices,
-                back * self.fines + (1 - back) * fines, tell,
+                back * self.fines + (1 - back) * fines, report_time,
             )  # fmt: skip
             rounds += 1
             rose = self.best > before + _CLOSE * abs(value)
@@ -135,7 +136,7 @@ class Columns:
             stuck = not rose
 
     def _try(
-        self, prices: np.ndarray, fines: np.ndarray, tell: Callable[[], None]
+        self, prices: np.ndarray, fines: np.ndarray, report_time: Callable[[], None]
     ) -> tuple[int, int]:
         """Make a bound of some prices; count new groups and searches that were given up."""
         paid = np.maximum(prices, 0.0)
@@ -150,7 +151,7 @@ class Columns:
             )
             found.append(room[:count].copy())
             left += given_up
-            tell()
+            report_time()
             if clock() > self.end:
                 raise TimeoutError
         before = len(self.groups)

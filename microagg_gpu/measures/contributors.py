@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import as_floats, known_keywords
+from ..checks import known_keywords
 from ..data.labels import numbered
 from ..errors import InputError, listed
 from ..settings import check_dominance, check_p_percent
-from .checks import as_labels, as_numbers
+from .checks import as_labels, as_numbers, as_weights
 
 HALF = 1, 50.0
 """One record holds more than half: its value is nearly the published sum."""
@@ -183,7 +183,7 @@ def dominance(
             "label for each record, or one for each value."
         )
     given = Rule(check_dominance(rule, "rule"), check_p_percent(p_percent))
-    weights = None if sampling_weight is None else _weights(sampling_weight, len(values))
+    weights = None if sampling_weight is None else as_weights(sampling_weight, len(values))
     n, p = values.shape
     size, columns = amounts(values), np.atleast_2d(groups.T)
     counts, records, equal, record = (np.zeros(p, dtype=np.int64) for _ in range(4))
@@ -267,12 +267,3 @@ def _equal(values: np.ndarray) -> np.ndarray:
     known = ~np.isnan(values)
     low = np.where(known, values, np.inf).min(axis=1)
     return known.any(axis=1) & (low == np.where(known, values, -np.inf).max(axis=1))
-
-
-def _weights(given: ArrayLike, n: int) -> np.ndarray:
-    weights = as_floats(given, "sampling_weight must be numbers, one for each record.")
-    if weights.shape != (n,) or not (np.isfinite(weights) & (weights > 0)).all():
-        raise InputError(
-            f"sampling_weight must be {n} finite numbers above 0, one for each record."
-        )
-    return weights

@@ -84,7 +84,7 @@ def pmse(original: ArrayLike, protected: ArrayLike) -> float:
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; no value may be missing.
 
     Returns
     -------

@@ -85,8 +85,8 @@ def assignment_linkage(
             "sample, or use record_linkage."
         )
     found = 0.0
-    for one in range(int(stratum.max()) + 1):
-        rows = np.flatnonzero(stratum == one)
+    for at in range(int(stratum.max()) + 1):
+        rows = np.flatnonzero(stratum == at)
         a, b = before[rows] * unit, after[rows] * unit
         middle = a.mean(axis=0)  # distances are exacter near 0
         a, b = a - middle, b - middle

@@ -36,7 +36,7 @@ def matrix_changes(original: ArrayLike, protected: ArrayLike) -> dict[str, Chang
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; no value missing, no variable constant.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def eigenvalue_change(original: ArrayLike, protected: ArrayLike) -> float:
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; no value missing, no variable constant.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def inverse_correlation_change(original: ArrayLike, protected: ArrayLike) -> flo
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; no value missing, no variable constant.
 
     Returns
     -------
@@ -166,8 +166,8 @@ def mean_distance(
 
 
 def _refuse_constant(*data: np.ndarray) -> None:
-    for name, one in zip(("original", "protected"), data, strict=True):
-        constant = np.flatnonzero(deviations(one) == 0)
+    for name, matrix in zip(("original", "protected"), data, strict=True):
+        constant = np.flatnonzero(deviations(matrix) == 0)
         if len(constant):
             raise InputError(
                 f"{len(constant)} variables of {name} are constant, the first is {constant[0]}; "

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..checks import as_floats, callable_or_none, known_keywords, on_host, whole_floats
 from ..engines import choose, nearest_work, set_compiled
 from ..errors import InputError
-from ..kernels.protocol import Progress
+from ..progress import Progress, share
 from .checks import as_scale
 from .risk import NEAR, _squares, distinct_rows, with_patterns
 from .spread import deviations, standard_scale
@@ -100,11 +100,7 @@ def linkage_chances(
     done = 0
     for records in np.split(order, np.flatnonzero(np.diff(seen[order])) + 1) if len(order) else ():
         start, stop = np.searchsorted(stratum, [seen[records[0]], seen[records[0]] + 1])
-
-        def part(fraction: float, done: int = done, size: int = len(records)) -> None:
-            if progress is not None:
-                progress((done + fraction * size) / len(order))
-
+        part = share(progress, done, len(records), len(order))
         there = np.flatnonzero(~np.isnan(known[records[0]]))
         rows = row[own[records]]
         if len(there) == 0:
@@ -137,7 +133,7 @@ def record_risk(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
     cells : array_like of n integers, optional
         The stratum of each record, or whatever else is known and published unchanged.
     scale : array_like of p numbers, optional

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..checks import callable_or_none, known_keywords, on_host
 from ..engines import choose, nearest_work, set_compiled
 from ..errors import InputError
-from ..kernels.protocol import Progress
+from ..progress import Progress, share
 from .checks import as_scale
 from .spread import deviations, standard_scale, varies
 from .utility import as_pair
@@ -77,7 +77,7 @@ def record_linkage(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
     cells : array_like of n integers, optional
         The stratum of each record, or whatever else is published unchanged: only records with
         the same number, and with the same variables missing, are compared.
@@ -104,11 +104,7 @@ def record_linkage(
     hits, done, start = 0.0, 0, 0
     for records in _runs(np.argsort(seen, kind="stable"), seen):
         size, stop = len(records), int(stops[seen[records[0]]])
-
-        def part(fraction: float, done: int = done, size: int = size) -> None:
-            if progress is not None:
-                progress((done + fraction * size) / n)
-
+        part = share(progress, done, size, n)
         known = np.flatnonzero(~np.isnan(before[records[0]]))
         if len(known) == 0:
             hits += 1.0
@@ -185,7 +181,7 @@ def interval_disclosure(original: ArrayLike, protected: ArrayLike) -> Intervals:
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
 
     Returns
     -------
@@ -231,7 +227,7 @@ def range_inference(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
     cells : array_like of n integers, optional
         As in `record_linkage`: an intruder takes the neighbours in the stratum of the record.
 

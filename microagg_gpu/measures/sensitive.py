@@ -151,7 +151,7 @@ def coded(values: ArrayLike, name: str = "sensitive") -> tuple[np.ndarray, bool]
         raise InputError(f"{name} must be numbers or texts, one for each record.")
     ordered = array.dtype.kind in "biuf"
     if not ordered:
-        texts = [None if one is None or one != one else as_text(one) for one in array.tolist()]
+        texts = [None if x is None or x != x else as_text(x) for x in array.tolist()]
         missing = np.array([text is None for text in texts])
         array = np.array(["" if text is None else text for text in texts])
     else:

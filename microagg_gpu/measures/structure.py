@@ -90,7 +90,7 @@ def weight_changes(original: ArrayLike, protected: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; no value may be missing.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def mean_weight_change(original: ArrayLike, protected: ArrayLike) -> float:
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; no value may be missing.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def correlation_discrepancies(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; no value may be missing.
     ddof : {0, 1}
         The standard deviation divides by the number of pairs less `ddof`. 2002 Table 2 has 0 (F,
         k=3: .0208), 1999 Table 4 has 1 (the same protection, there FS_I: .0210). In 2002

@@ -107,7 +107,7 @@ def sums_of_squares(
     Parameters
     ----------
     original, protected : array_like, n x p
-        The same records before and after protection.
+        The same records before and after protection; NaN marks a missing value of both.
     scale : array_like of p numbers, optional
         Factor of each variable. The default is 1 / its original standard deviation, or 0 if that
         is 0.

@@ -31,7 +31,8 @@ from ..engines import Work, host_engine, set_compiled
 from ..kernels import array_namespace, engine_name, engine_named, to_numpy
 from ..kernels.arguments import Partition, Sweep
 from ..kernels.compiling import clock
-from ..kernels.protocol import Engine, Watch
+from ..kernels.protocol import Engine
+from ..progress import LossProgress
 from .common import take_records
 from .mdav import mdav_of_each
 
@@ -61,7 +62,7 @@ def refine(
     cells: np.ndarray | None = None,
     seed: int = 0,
     engine: Engine,
-    watch: Watch | None = None,
+    watch: LossProgress | None = None,
 ) -> Refined:
     """A partition with at most the loss of the given one.
 
@@ -216,9 +217,9 @@ def neighbour_lists(
     chosen = _worth_compiling(work, engine)
     for rows in np.split(order, np.flatnonzero(np.diff(of_cell[order])) + 1):
         part = points if len(rows) == n else take_records(points, rows)
-        here = min(m, len(rows) - 1)
-        squares, records = chosen.neighbours(part, here)
-        near[rows, :here] = rows[records]
+        count = min(m, len(rows) - 1)
+        squares, records = chosen.neighbours(part, count)
+        near[rows, :count] = rows[records]
         share[rows] = squares[:, : k - 1].sum(axis=1) / (2 * k)
     set_compiled(chosen, work)
     return near, share

@@ -85,7 +85,7 @@ def best(
         found.append((sum_of_squares(values, labels), name, labels))
         if progress is not None:
             progress(_SHARE * (len(found) / len(_STARTS)))
-    least, won, labels = min(found, key=lambda one: one[0])
+    least, won, labels = min(found, key=lambda candidate: candidate[0])
     line = f"{won} of {', '.join(name for _, name, _ in found)}"
     left = max(0.0, seconds * (1 - gone()))
     rounds = int(min(_ROUNDS, max(1, (steps or left * _SPEED / n) // _ENOUGH)))

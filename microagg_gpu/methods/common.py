@@ -8,7 +8,8 @@ from array_api_compat import device
 from ..data.labels import labels_from_groups
 from ..errors import InputError, option
 from ..kernels import array_namespace, engine_name
-from ..kernels.protocol import Engine, HasPointSet, PointSet, Progress
+from ..kernels.point_set import HasPointSet, PointSet
+from ..kernels.protocol import Engine, Progress
 
 
 def take_records(points: Any, records: np.ndarray) -> Any:

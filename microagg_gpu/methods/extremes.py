@@ -12,7 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data.labels import members_of
-from ..kernels.protocol import Engine, HasDiameterLoop, HasLoopOfFew, HasLoops, PointSet, Progress
+from ..kernels.optional import HasDiameterLoop, HasLoopOfFew, HasLoops
+from ..kernels.point_set import PointSet
+from ..kernels.protocol import Engine, Progress
 from .common import Groups, point_set, take_records
 
 Gather = Literal["centroid", "seed"]

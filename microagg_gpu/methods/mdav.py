@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.protocol import Engine, HasLoops, PointSet, Progress
+from ..kernels.optional import HasLoops
+from ..kernels.point_set import PointSet
+from ..kernels.protocol import Engine, Progress
 from .common import Groups, point_set, take_records
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.protocol import Engine, HasMixedLoop, Progress
+from ..kernels.optional import HasMixedLoop
+from ..kernels.protocol import Engine, Progress
 from .mdav import mdav_of
 
 

@@ -15,7 +15,8 @@ from array_api_compat import device, is_cupy_array
 
 from ..data.labels import labels_from_sizes, numbered
 from ..kernels import array_namespace, to_numpy
-from ..kernels.protocol import Engine, Progress
+from ..kernels.protocol import Engine
+from ..progress import Progress, share
 from .common import take_records
 from .mdav import mdav
 from .ranked import ranking
@@ -67,11 +68,7 @@ def path(
     least, labels = np.inf, np.zeros(n, dtype=np.int64)
     known: dict[str, np.ndarray] = {}
     for i, name in enumerate(tried):
-
-        def part(fraction: float, i: int = i) -> None:
-            if progress is not None:
-                progress((i + fraction) / len(tried))
-
+        part = share(progress, i, 1, len(tried))
         path = path_order(points, k, name, engine, part, known)
         for start in _starts(n, d, k) if name.endswith("tour") else [0]:
             records = np.roll(path, -start)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..checks import number
-from ..kernels.protocol import Engine, HasLoops, Progress
+from ..kernels.optional import HasLoops
+from ..kernels.protocol import Engine, Progress
 from .common import Groups, point_set
 
 

@@ -45,7 +45,7 @@ def split_equal(points: Any, within: np.ndarray, k: int, ranked: bool) -> np.nda
     Among m equal records whose every subset has exactly their values as centroid, no merger
     costs anything. The extreme group with the lowest record then takes all that are between,
     and the other one is cut off: if ranked the k highest records, else those that follow the
-    lowest k. The rest go on alike, which would take m / k recursions.
+    lowest k. The rest go on in the same way, which would take m / k recursions.
     """
     order, starts, sizes = runs(within)
     start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import file_path, known_keywords, number, whole_number
+from ..checks import known_keywords, number, whole_number
 from ..data.table import read
 from ..errors import InputError, option, suggestion
-from ..kernels.protocol import Progress, Watch
 from ..measures.utility import correlations
+from ..progress import LossProgress, Progress, share
 from ..settings import ROLES, Blocks, Columns, Roles
 from .problem import Problem
 
@@ -46,31 +46,27 @@ class Part(NamedTuple):
         Of its variables among all.
     problem : Problem
     progress, watch : callable, optional
-        What is told of the work on this block.
+        Called while this block is worked on.
     """
 
     places: list[int]
     problem: Problem
     progress: Progress | None
-    watch: Watch | None
+    watch: LossProgress | None
 
 
 def parts_of(
-    problem: Problem, blocks: Blocks, progress: Progress | None, watch: Watch | None = None
+    problem: Problem, blocks: Blocks, progress: Progress | None, watch: LossProgress | None = None
 ) -> Iterator[Part]:
     """The blocks of a problem, one after the other."""
     places = block_places(blocks, problem.table.names)
     for i, own in enumerate(places):
 
-        def tell(fraction: float, i: int = i) -> None:
-            if progress is not None:
-                progress((i + fraction) / len(places))
-
         def see(fraction: float, loss: float, i: int = i) -> None:
             if watch is not None:
                 watch((i + fraction) / len(places), loss)
 
-        yield Part(own, problem.block(own), tell, see)
+        yield Part(own, problem.block(own), share(progress, i, 1, len(places)), see)
 
 
 class SuggestedBlocks(list[list[str]]):
@@ -102,12 +98,9 @@ class SuggestedBlocks(list[list[str]]):
         path : str or Path
             The file, which is replaced if it is there; its ending gives the format.
         """
-        from ..files.atomic import whole_file
-        from ..plots import check_plot, plot_tree
+        from ..plots import picture, plot_tree
 
-        path = file_path("path", path)
-        check_plot(path)
-        with whole_file(path, force=True) as temporary:
+        with picture(path) as temporary:
             plot_tree(self.merges, temporary, names=self.names, cut=self.cut)
 
 

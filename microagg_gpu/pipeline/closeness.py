@@ -17,10 +17,10 @@ import numpy as np
 from .. import measures
 from ..data.labels import labels_from_groups, members_of, numbered
 from ..errors import InputError, option
-from ..kernels.protocol import Progress
 from ..measures.sensitive import ROUNDING, ClosenessCheck, Distribution, check_closeness
+from ..progress import Progress, share
 from ..settings import Settings
-from .problem import Problem
+from .problem import Problem, numbers_only
 
 
 def check_sensitive(problem: Problem, settings: Settings) -> None:
@@ -34,11 +34,7 @@ def check_sensitive(problem: Problem, settings: Settings) -> None:
             " is for a sensitive attribute: name its column with ",
             option("sensitive"),
         )
-    if problem.table.mixed:
-        raise InputError(
-            "t-closeness takes numbers only, not ordinal or nominal columns: leave out ",
-            option("t"),
-        )
+    numbers_only(problem.table, "t-closeness takes", "t")
     if settings.method == "individual":
         raise InputError(
             "individual ranking has no groups of whole records: leave out ",
@@ -84,13 +80,9 @@ def first_groups(problem: Problem, settings: Settings, progress: Progress | None
     codes = sensitive_codes(problem)
     labels, groups, done = np.zeros(len(codes), dtype=np.int64), 0, 0
     for rows in members_of(problem.cells.cell):
-
-        def tell(fraction: float, done: int = done, size: int = len(rows)) -> None:
-            if progress is not None:
-                progress((done + fraction * size) / len(codes))
-
         assert settings.t is not None
-        own = first_of(problem.filled[rows], codes[rows], problem.k, settings.t, tell)
+        part = share(progress, done, len(rows), len(codes))
+        own = first_of(problem.filled[rows], codes[rows], problem.k, settings.t, part)
         labels[rows] = own + groups
         groups += int(own.max()) + 1
         done += len(rows)

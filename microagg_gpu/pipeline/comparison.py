@@ -1,6 +1,6 @@
 """compare(): methods on the same data, and what each loses and risks."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -12,9 +12,9 @@ from ..data.columns import Table
 from ..data.table import read
 from ..engines import on_device
 from ..errors import InputError, shown
-from ..kernels.protocol import Progress
 from ..methods import METHODS
 from ..methods.common import take_records
+from ..progress import Progress, RunProgress, share
 from ..settings import DEFAULT, Roles, Settings
 from .grouping import check_method
 from .problem import Problem, prepare
@@ -57,7 +57,7 @@ def compare_methods(
     settings: list[Settings],
     runs: list[tuple[str, dict[str, Any]]],
     progress: Progress | None = None,
-    watch: Callable[[float, str], None] | None = None,
+    watch: RunProgress | None = None,
     refine_best: int = 0,
 ) -> Comparison:
     """Run each method on each problem. Ctrl-C ends it with what is finished, if anything is.
@@ -102,20 +102,20 @@ def compare_methods(
             for method, options in runs:
                 running = f"{named(method, options)}, k={problem.k}"
                 part(0.0)
-                here = replace(given, method=method, options=options)
+                own = replace(given, method=method, options=options)
                 with on_device(problem.points):
-                    chosen = problem.chosen_for(here, total)
-                    result = protect(chosen, here, lambda f: part(0.7 * f))
+                    chosen = problem.chosen_for(own, total)
+                    result = protect(chosen, own, lambda f: part(0.7 * f))
                 add(named(method, options), result)
                 if best is None or result.loss < best.loss:
                     best, rows.best[problem.k] = result, (method, options)
             if refined and best is not None and best.labels.ndim == 1:
                 running = f"refining {named(best.method, best.options)}, k={problem.k}"
                 part(0.0)
-                here = replace(given, refine=None, refine_steps=refine_best)
+                own = replace(given, refine=None, refine_steps=refine_best)
                 with on_device(problem.points):
                     result = protect(
-                        problem.chosen_for(here, total), here, watch=lambda f, _: part(0.7 * f),
+                        problem.chosen_for(own, total), own, watch=lambda f, _: part(0.7 * f),
                         groups=best.labels[problem.cells.kept],
                     )  # fmt: skip
                 add(f"{named(best.method, best.options)}, refined", result)
@@ -168,15 +168,11 @@ def risk_map(
     rows: list[dict[str, Any]] = []
     sizes = sorted({*MAP_SIZES, settings.k} - {1})
     for i, size in enumerate(sizes):
-
-        def part(fraction: float, i: int = i) -> None:
-            if progress is not None:
-                progress((i + fraction) / len(sizes))
-
         with suppress(InputError):
             given = replace(settings, k=size, refine=None, refine_steps=None, **_NO_RULES)
             problem = prepare(table, given)
             more = [own] if add_own and size == settings.k else []
+            part = share(progress, i, 1, len(sizes))
             found = compare_methods([problem], [given], [*runs, *more], part)
             if found.stopped:  # a report is whole, or there is none
                 raise KeyboardInterrupt

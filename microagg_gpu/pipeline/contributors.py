@@ -9,8 +9,8 @@ from .. import measures
 from ..errors import InputError, option
 from ..measures.contributors import Rule, RuleCheck, amounts, check_rule
 from ..settings import Settings
-from .exchange import repaired
-from .problem import Problem
+from .exchange import Exchange
+from .problem import Problem, numbers_only
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,7 @@ def obey(
         Their groups.
     repair : Repair
     """
-    if problem.table.mixed:
-        raise InputError(
-            "rules on contributors are for numbers only, not ordinal or nominal columns: leave "
-            "out ",
-            option("dominance"),
-            " and ",
-            option("p_percent"),
-        )
+    numbers_only(problem.table, "rules on contributors are for", "dominance", "p_percent")
     suppress = settings.unrepaired == "suppress"
     if suppress and labels.ndim > 1:
         raise InputError(
@@ -105,12 +98,12 @@ def obey(
     before = check_rule(problem.values, labels, rule, names, sampling)
     size, cells = amounts(problem.values), problem.cells.cell
     if before.broken and labels.ndim == 1:
-        labels = repaired(problem.filled, size, labels, problem.k, rule, cells, sampling)
+        labels = Exchange(problem.filled, size, labels, problem.k, rule, cells, sampling).repaired()
     elif before.broken:
         columns = [
-            repaired(
+            Exchange(
                 problem.filled[:, [j]], size[:, [j]], labels[:, j], problem.k, rule, cells, sampling
-            )
+            ).repaired()
             for j in range(labels.shape[1])
         ]
         labels = np.stack(columns, axis=1)

@@ -23,36 +23,6 @@ CHUNK = 64
 """How many changes are looked at together, the cheapest first."""
 
 
-def repaired(
-    points: np.ndarray,
-    size: np.ndarray,
-    labels: np.ndarray,
-    k: int,
-    rule: Rule,
-    cells: np.ndarray,
-    weights: np.ndarray | None = None,
-) -> np.ndarray:
-    """Labels of groups that obey a rule as far as they can.
-
-    Parameters
-    ----------
-    points : array of shape (m, p)
-        The records as in distances and loss.
-    size : array of shape (m, q)
-        What they contribute, as `amounts` has it.
-    labels : int array of shape (m,)
-        Groups of at least k records, each within a cell.
-    """
-    groups = _Groups(points, size, labels, k, rule, cells, weights)
-    waiting = groups.broken(range(len(groups.members)))
-    while waiting:  # a group that had no change may have one when others have changed
-        left = [g for g in waiting if not groups.mend(g)]
-        if len(left) == len(waiting):
-            break
-        waiting = groups.broken(left)
-    return groups.labels()
-
-
 class _Change(NamedTuple):
     """What a group does with another: it gives its record i and takes the record j of the other.
 
@@ -64,8 +34,24 @@ class _Change(NamedTuple):
     j: int
 
 
-class _Groups:
-    """Groups that change, with their centroids."""
+class Exchange:
+    """Groups that change until they obey a rule as far as they can, with their centroids.
+
+    Parameters
+    ----------
+    points : array of shape (m, p)
+        The records as in distances and loss.
+    size : array of shape (m, q)
+        What they contribute, as `amounts` has it.
+    labels : int array of shape (m,)
+        Groups of at least k records, each within a cell.
+    k : int
+    rule : Rule
+    cells : int array of shape (m,)
+        The cell of each record.
+    weights : array of shape (m,), optional
+        Sampling weights.
+    """
 
     def __init__(
         self,
@@ -75,7 +61,7 @@ class _Groups:
         k: int,
         rule: Rule,
         cells: np.ndarray,
-        weights: np.ndarray | None,
+        weights: np.ndarray | None = None,
     ) -> None:
         self.points, self.k, self.rule = points, k, rule
         self.size = np.vstack([size, np.zeros(size.shape[1])])  # the last record is nobody
@@ -84,6 +70,16 @@ class _Groups:
         self.cell = cells[[own[0] for own in self.members]]
         self.centres = np.stack([points[own].mean(axis=0) for own in self.members])
         self.alive = np.ones(len(self.members), dtype=bool)
+
+    def repaired(self) -> np.ndarray:
+        """The labels after all changes."""
+        waiting = self.broken(range(len(self.members)))
+        while waiting:  # a group that had no change may have one when others have changed
+            left = [g for g in waiting if not self.mend(g)]
+            if len(left) == len(waiting):
+                break
+            waiting = self.broken(left)
+        return self.labels()
 
     def labels(self) -> np.ndarray:
         labels = np.empty(len(self.points), dtype=np.int64)
@@ -162,11 +158,11 @@ class _Groups:
         """What two groups can do together: costs, and the records that are given and taken."""
         mine, theirs = self.members[g], self.members[h]
         a, b = len(mine), len(theirs)
-        here, there = self.points[mine], self.points[theirs]
+        a_points, b_points = self.points[mine], self.points[theirs]
         # Squared distances of the records of both groups to both centroids.
-        own, away = _squares(here - self.centres[g]), _squares(here - self.centres[h])
-        back, home = _squares(there - self.centres[g]), _squares(there - self.centres[h])
-        moved = _squares(here[:, np.newaxis] - there[np.newaxis])
+        own, away = _squares(a_points - self.centres[g]), _squares(a_points - self.centres[h])
+        back, home = _squares(b_points - self.centres[g]), _squares(b_points - self.centres[h])
+        moved = _squares(a_points[:, np.newaxis] - b_points[np.newaxis])
         swap = (away - own)[:, np.newaxis] + (back - home) - moved * (1 / a + 1 / b)
         merge = a * b / (a + b) * _squares(self.centres[g] - self.centres[h])
         cost = [np.array([merge]), swap.ravel()]

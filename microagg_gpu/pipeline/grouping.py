@@ -11,10 +11,10 @@ from ..data.columns import NOMINAL
 from ..engines import on_device
 from ..errors import InputError, option, shown, suggestion
 from ..kernels import array_namespace
-from ..kernels.protocol import Progress
 from ..methods import METHODS, Method
 from ..methods.common import take_records
 from ..methods.mixed import mixed_mdav
+from ..progress import Progress, share
 from ..settings import Settings
 from .blocks import parts_of
 from .problem import Problem
@@ -43,10 +43,11 @@ def check_method(method: Any) -> str:
     if not isinstance(method, str) or method not in METHODS:
         name = method.strip().lower() if isinstance(method, str) else ""
         if name in SDCMICRO:
-            raise InputError(f"method {shown(method)} of sdcMicro is here ", *SDCMICRO[name])
+            raise InputError(f"method {shown(method)} of sdcMicro is called ", *SDCMICRO[name])
         if name in NEAREST:
             raise InputError(
-                f"method {shown(method)} of sdcMicro is not here: the nearest is ", *NEAREST[name]
+                f"method {shown(method)} of sdcMicro is not available: the nearest is ",
+                *NEAREST[name],
             )
         near = suggestion(method, METHODS)
         raise InputError(
@@ -134,11 +135,11 @@ def _each_cell(
     m, p = points.shape
     weights = np.where(kinds == NOMINAL, problem.scale, 1.0) ** 2
 
-    def one(part: Any, observed: np.ndarray, tell: Progress | None) -> np.ndarray:
+    def labels_of(part: Any, observed: np.ndarray, progress: Progress | None) -> np.ndarray:
         if problem.table.mixed:
             return mixed_mdav(
                 part, problem.k, kinds=kinds[observed], weights=weights[observed],
-                engine=problem.engine, progress=tell,
+                engine=problem.engine, progress=progress,
             )  # fmt: skip
         inside = dict(given)
         ranks = method.variable
@@ -147,10 +148,10 @@ def _each_cell(
         if method.time is not None:
             seconds = inside.get(method.time, method.takes.options[method.time].default)
             inside[method.time] = seconds * part.shape[0] / m
-        return method.function(part, problem.k, engine=problem.engine, progress=tell, **inside)
+        return method.function(part, problem.k, engine=problem.engine, progress=progress, **inside)
 
     if len(cells.names) == 1 and len(cells.observed[0]) == p:
-        return one(points, cells.observed[0], progress)
+        return labels_of(points, cells.observed[0], progress)
     by_cell = np.argsort(cells.cell, kind="stable")
     labels = np.zeros((m, p), dtype=np.int64)
     together = True  # one label for whole records
@@ -159,18 +160,13 @@ def _each_cell(
     for rows, observed in zip(
         np.split(by_cell, np.cumsum(cells.sizes)[:-1]), cells.observed, strict=True
     ):
-        found = np.zeros((len(rows), p), dtype=np.int64)  # nothing observed: all are alike
+        found = np.zeros((len(rows), p), dtype=np.int64)  # nothing observed: all are equal
         if len(observed):
             part = take_records(points, rows)
             if len(observed) < p:
                 xp = array_namespace(part)
                 part = xp.take(part, xp.asarray(observed, device=device_of(part)), axis=1)
-
-            def tell(fraction: float, done: int = done, size: int = len(rows)) -> None:
-                if progress is not None:
-                    progress((done + fraction * size) / m)
-
-            new = one(part, observed, tell)
+            new = labels_of(part, observed, share(progress, done, len(rows), m))
             together = together and new.ndim == 1
             if new.ndim == 1:
                 found += new[:, np.newaxis]

@@ -224,12 +224,17 @@ def _merged(cells: Cells, units: Units | None, points: Any, kinds: np.ndarray, k
     return replace(new, kept=cells.kept, cell=new.cell[units.of], seen=cells.seen)
 
 
+def numbers_only(table: Table, what: str, *options: str) -> None:
+    """Refuse a table with categories for what takes numbers only; name options to leave out."""
+    if table.mixed:
+        named = [part for name in options for part in (" and ", option(name))][1:]
+        advice = [": leave out ", *named] if named else []
+        raise InputError(f"{what} numbers only, not ordinal or nominal columns", *advice)
+
+
 def _check_units(table: Table, settings: Settings) -> None:
     """Refuse what is for records and not for units of several."""
-    if table.mixed:
-        raise InputError(
-            "units take numbers only, not ordinal or nominal columns: leave out ", option("unit")
-        )
+    numbers_only(table, "units take", "unit")
     if settings.dominance is not None or settings.p_percent is not None:
         raise InputError(
             "rules on contributors count records and not units: leave out ", option("unit")

@@ -9,7 +9,7 @@ import numpy as np
 from ..engines import device_name
 from ..errors import InputError, option
 from ..kernels.compiling import clock
-from ..kernels.protocol import Progress, Watch
+from ..progress import LossProgress, Progress
 from ..settings import Settings
 from .blocks import block_places
 from .closeness import check_sensitive, close, first_groups, measured
@@ -29,7 +29,7 @@ def protect(
     problem: Problem,
     settings: Settings,
     progress: Progress | None = None,
-    watch: Watch | None = None,
+    watch: LossProgress | None = None,
     groups: np.ndarray | None = None,
 ) -> Result:
     """Run a method on prepared records, prove what it returns and measure what it cost.

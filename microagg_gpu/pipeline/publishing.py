@@ -45,14 +45,14 @@ def aggregate(
     columns = []
     for column, kind in zip(values.T, kinds, strict=True):
         if kind == NOMINAL:
-            one = groups.mode(column)
+            centre = groups.mode(column)
         elif kind != NUMBER:
-            one = groups.median(column, lower=True)
+            centre = groups.median(column, lower=True)
         else:
-            one = {"mean": groups.mean, "median": groups.median, "trimmed": groups.trimmed}[how](
+            centre = {"mean": groups.mean, "median": groups.median, "trimmed": groups.trimmed}[how](
                 column
             )
-        columns.append(one[partition.labels])
+        columns.append(centre[partition.labels])
     return np.stack(columns, axis=1)
 
 

@@ -11,12 +11,12 @@ from ..checks import on_host, whole_floats
 from ..engines import choose, on_device, set_compiled
 from ..errors import InputError, option
 from ..kernels import array_namespace
-from ..kernels.protocol import Progress, Watch
 from ..measures.bound import bound_by, bound_work
 from ..methods.annealing import Refined, refine
+from ..progress import LossProgress, Progress, share
 from ..settings import Settings
 from .blocks import parts_of
-from .problem import Problem
+from .problem import Problem, numbers_only
 
 
 def given_groups(labels: Any, problem: Problem) -> np.ndarray:
@@ -49,7 +49,7 @@ def improve(
     problem: Problem,
     labels: np.ndarray,
     settings: Settings,
-    watch: Watch | None = None,
+    watch: LossProgress | None = None,
 ) -> Refined:
     """Refine groups of whole records, within their cells; `watch` is called with the loss."""
     if problem.units is not None:
@@ -62,28 +62,24 @@ def improve(
             "individual ranking has no groups of whole records to refine: leave out ",
             option("refine"),
         )
-    if problem.table.mixed:
-        raise InputError(
-            "refinement takes numbers only, not ordinal or nominal columns: leave out ",
-            option("refine"),
-        )
+    numbers_only(problem.table, "refinement takes", "refine")
     points, total = problem.points, measures.sst(problem.filled)
     if problem.missing:
         points = array_namespace(points).asarray(problem.filled, device=device_of(points))
 
-    def tell(fraction: float, sse: float) -> None:
+    def loss_so_far(fraction: float, sse: float) -> None:
         if watch is not None:
             watch(fraction, 100 * sse / total if total > 0 else 0.0)
 
     with on_device(points):
         return refine(
             points, labels, problem.k, seconds=settings.refine, steps=settings.refine_steps,
-            cells=problem.cells.cell, seed=settings.seed, engine=problem.engine, watch=tell,
+            cells=problem.cells.cell, seed=settings.seed, engine=problem.engine, watch=loss_so_far,
         )  # fmt: skip
 
 
 def _each_block(
-    problem: Problem, labels: np.ndarray, settings: Settings, watch: Watch | None
+    problem: Problem, labels: np.ndarray, settings: Settings, watch: LossProgress | None
 ) -> Refined:
     """Refine the groups of each block of variables, in equal shares of the time."""
     blocks = settings.blocks or ()
@@ -110,8 +106,7 @@ def least_loss(
 
     With `seconds`, each cell gets its share of them; the labels of a grouping are where it begins.
     """
-    if problem.table.mixed:
-        raise InputError("the lower bound is for numbers only, not ordinal or nominal columns")
+    numbers_only(problem.table, "the lower bound is for")
     total = measures.sst(problem.filled)
     if total == 0:
         return 0.0
@@ -122,18 +117,13 @@ def least_loss(
     # The loops over pairs run on the host.
     loops = choose(problem.filled, "cpu", None if engine == "cuda" else engine, work)[1]
     for rows in np.split(order, np.cumsum(sizes)[:-1]):
-
-        def tell(fraction: float, done: int = done, size: int = len(rows)) -> None:
-            if progress is not None:
-                progress((done + fraction * size) / len(order))
-
         bound += bound_by(
             loops,
             problem.filled[rows],
             problem.k,
             None if seconds is None else seconds * len(rows) / len(order),
             None if labels is None else np.unique(labels[rows], return_inverse=True)[1],
-            tell,
+            share(progress, done, len(rows), len(order)),
         )
         done += len(rows)
     set_compiled(loops, work)

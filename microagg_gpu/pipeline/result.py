@@ -23,12 +23,11 @@ from ..data.table import as_columns
 from ..errors import InputError
 from ..files.verdict import Verdict, count_k
 from ..kernels.protocol import Progress
-from ..measures.sensitive import ClosenessCheck
 from ..settings import Columns
-from .contributors import Repair
+from .described import Described
 from .known import known_columns
 from .problem import Problem
-from .provenance import Provenance, Refinement, named
+from .provenance import Provenance, named
 from .publishing import Published, Rounding
 from .refinement import least_loss
 
@@ -54,7 +53,7 @@ class Bound(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Described):
     """A protected table and what the protection cost.
 
     Attributes
@@ -96,88 +95,6 @@ class Result:
     _problem: Problem
     _published: Published
 
-    @property
-    def k(self) -> int:
-        """The least number of records in a group, as asked for."""
-        return self.provenance.settings.k
-
-    @property
-    def method(self) -> str:
-        """The method."""
-        return self.provenance.settings.method
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options of the method, as given."""
-        return dict(self.provenance.settings.options)
-
-    @property
-    def device(self) -> str:
-        """Where the method ran."""
-        return self.provenance.device
-
-    @property
-    def engine(self) -> str:
-        """The engine that ran the method."""
-        return self.provenance.engine
-
-    @property
-    def seconds(self) -> float:
-        """How long the method took."""
-        return self.provenance.seconds
-
-    @property
-    def names(self) -> list[str]:
-        """The variables that were protected."""
-        return self.provenance.names
-
-    @property
-    def dropped(self) -> int:
-        """Records left out for missing values."""
-        return self.provenance.dropped
-
-    @property
-    def suppressed(self) -> int:
-        """Records left out because their stratum has fewer than k."""
-        return self.provenance.suppressed
-
-    @property
-    def merged(self) -> list[str]:
-        """Strata that were merged, as 'a + b'."""
-        return self.provenance.merged
-
-    @property
-    def refined(self) -> Refinement | None:
-        """What the refinement started from."""
-        return self.provenance.refined
-
-    @property
-    def dominance(self) -> Repair | None:
-        """What the rule on contributors found and changed, if one was given."""
-        return self.provenance.dominance
-
-    @property
-    def sensitive(self) -> str | None:
-        """The sensitive column, which is published as it is and in which k is not counted."""
-        column = self.provenance.roles.sensitive
-        return None if column is None else str(column)
-
-    @property
-    def closeness(self) -> ClosenessCheck | None:
-        """What the groups give away of the sensitive column, if one was named."""
-        return self.provenance.closeness
-
-    @property
-    def found_by(self) -> str:
-        """What won, for method "best" and for t-closeness."""
-        return self.provenance.found_by
-
-    @property
-    def blocks(self) -> list[list[str]] | None:
-        """The blocks of variables that were grouped by themselves, if there are any."""
-        blocks = self.provenance.settings.blocks
-        return None if blocks is None else [[str(name) for name in block] for block in blocks]
-
     @cached_property
     def verdict(self) -> Verdict:
         """Whether k holds over all columns that are published, as counted in them."""
@@ -192,11 +109,6 @@ class Result:
         """The number of each published record's unit, if k counts units."""
         units = self._problem.table.units
         return None if units is None else units[self.order]
-
-    @property
-    def unit(self) -> str:
-        """The columns that name the units, if k counts units."""
-        return ", ".join(map(str, self.provenance.roles.unit or ()))
 
     @property
     def rounding(self) -> list[Rounding]:
@@ -386,15 +298,7 @@ class Result:
             cells=problem.cells.seen,
             scale=problem.scale[numbers],
             sampling_weight=problem.sampling,
-            categories=[
-                {
-                    "name": table.names[j],
-                    "kind": "nominal" if table.kinds[j] == NOMINAL else "ordinal",
-                    "before": _texts(problem.values[:, j], known),
-                    "after": _texts(self._published.values[:, j], known),
-                }
-                for j, known in table.categories.items()
-            ],
+            categories=self._categories(),
             provenance={**self.provenance.rows(), **notes},
             method=named(self.method, self.options) + (", refined" if self.refined else ""),
             strata=np.array(table.strata_names)[table.strata[kept]]
@@ -417,6 +321,19 @@ class Result:
             known=None if names is None else known_risk(names, self.record_risk(names)),
             progress=progress,
         )
+
+    def _categories(self) -> list[dict[str, Any]]:
+        """The ordinal and nominal variables, as the report takes them."""
+        problem, table = self._problem, self._problem.table
+        return [
+            {
+                "name": table.names[j],
+                "kind": "nominal" if table.kinds[j] == NOMINAL else "ordinal",
+                "before": _texts(problem.values[:, j], known),
+                "after": _texts(self._published.values[:, j], known),
+            }
+            for j, known in table.categories.items()
+        ]
 
     @known_keywords
     def save_report(
@@ -478,11 +395,8 @@ class Result:
         path : str or Path
             The file, which is replaced if it is there; its ending gives the format.
         """
-        from ..files.atomic import whole_file
-        from ..plots import check_plot, plot_groups
+        from ..plots import picture, plot_groups
 
-        path = file_path("path", path)
-        check_plot(path, self.method)
         if self.blocks is not None:
             raise InputError("blocks of variables have no groups of whole records to draw")
         problem = self._problem
@@ -493,7 +407,7 @@ class Result:
             means = np.where(absent, 0.0, values).sum(axis=0) / np.maximum(1, (~absent).sum(axis=0))
             values = np.where(absent, means, values)
         title = f"{self.method}, k = {self.k}: {len(self.sizes)} groups, loss {self.loss:.2f} %"
-        with whole_file(path, force=True) as temporary:
+        with picture(path, self.method) as temporary:
             plot_groups(
                 values * np.where(problem.scale > 0, problem.scale, 1)[numbers]
                 if values.shape[1] > 2 else values,

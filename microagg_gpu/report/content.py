@@ -27,7 +27,7 @@ from ..checks import (
 from ..data.labels import numbered
 from ..errors import InputError, as_text, shown
 from ..kernels.protocol import Progress
-from ..measures.checks import as_labels, as_scale
+from ..measures.checks import as_labels, as_scale, as_weights
 from ..measures.groups import oversized
 from ..measures.records import RecordRisk, record_risk
 from ..measures.risk import Linkage, distinct_rows, record_linkage, with_patterns
@@ -190,7 +190,7 @@ def describe(
         link = record_linkage(old, new, cells, scale=unit, progress=progress)
     if loss is None:
         loss = 100 * sse / sst if sst > 0 else 0.0
-    weight = None if sampling_weight is None else _weight(sampling_weight, n)
+    weight = None if sampling_weight is None else as_weights(sampling_weight, n)
     rows = variables(before, after, names, strata=seen, sums=sums, weight=weight)
     if weight is not None:
         lost = weighted_losses(old, new, unit, weight)
@@ -298,15 +298,6 @@ def _two(measured: Any) -> list[Any]:
     if len(pair) != 2:
         raise InputError(f"measured={shown(measured)} must be two matrices, before and after.")
     return pair
-
-
-def _weight(given: ArrayLike, n: int) -> np.ndarray:
-    weight = as_floats(given, "sampling_weight must be numbers, one for each record.")
-    if weight.shape != (n,) or not (np.isfinite(weight) & (weight > 0)).all():
-        raise InputError(
-            f"sampling_weight must be {n} finite numbers above 0, one for each record."
-        )
-    return weight
 
 
 def _strata(given: ArrayLike, n: int) -> np.ndarray:

@@ -35,12 +35,12 @@ def note(content: dict[str, Any]) -> str:
     Parameters
     ----------
     content : dict
-        What `describe` returned, also after a round trip through JSON.
+        As for `page`.
 
     Returns
     -------
     str
-        A complete document. All texts of the content are escaped.
+        A complete document, as `page` returns one.
     """
     check_content(content)
     parts = [

@@ -338,10 +338,10 @@ def _label(
 
 
 def _overlap(
-    one: tuple[float, float, float, float], other: tuple[float, float, float, float]
+    box: tuple[float, float, float, float], other: tuple[float, float, float, float]
 ) -> bool:
     """Whether two boxes (left, top, width, height) have a point in common."""
-    (a, b, c, d), (e, f, g, h) = one, other
+    (a, b, c, d), (e, f, g, h) = box, other
     return a < e + g and e < a + c and b < f + h and f < b + d
 
 

@@ -52,7 +52,7 @@ def find_roles(
     for name in (name for name in chosen if name in dropped):
         raise InputError(f"column {name!r} is to be protected and dropped: choose one")
     if columns is None:
-        _refuse_telling(file, chosen)
+        _refuse_identifying(file, chosen)
     nameless = [name for name in chosen if not name.strip()]
     if nameless and columns is None:
         raise InputError(
@@ -115,7 +115,7 @@ def decimals_of(file: DataFile, table: pa.Table, roles: dict[str, Any]) -> dict[
     )
 
 
-def _refuse_telling(file: DataFile, names: Sequence[str]) -> None:
+def _refuse_identifying(file: DataFile, names: Sequence[str]) -> None:
     """Refuse to protect identifiers and weights that nobody named: their means say nothing."""
     for name in names:
         if is_weight(name):

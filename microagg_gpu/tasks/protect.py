@@ -1,12 +1,11 @@
 """A data file in; a protected file out, with a report, a note and what else was asked for."""
 
 import signal
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import floor
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from .. import stopping
 from ..api import microaggregate
@@ -14,28 +13,17 @@ from ..errors import InputError
 from ..files.atomic import Outputs
 from ..files.data_file import DataFile, read_file, write_file
 from ..files.formats import check_ending
-from ..files.identifiers import telling_columns
+from ..files.identifiers import identifying_columns
 from ..files.verdict import NotAnonymous, Verdict
 from ..files.verifying import verify
 from ..pipeline.comparison import risk_map
 from ..pipeline.provenance import FilesUsed
 from ..pipeline.result import Bound, Result
 from ..plots import check_plot
+from ..progress import Bar, Phases
 from ..settings import FORMAT, Format, Roles, Settings
 from .columns import decimals_of, find_roles, published, rounding
 from .writing import check_targets, readable, write_report
-
-Tell = Callable[..., None]  # with the fraction done, and the loss so far or what is running
-
-
-class Phases(Protocol):
-    """Who is told what is being done."""
-
-    def __call__(self, what: str) -> AbstractContextManager[Tell | None]:
-        """A phase, while it lasts; it yields what takes the progress, if anybody wants it."""
-
-    def say(self, sentence: str) -> None:
-        """Tell something by the way."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +59,8 @@ class Outcome(NamedTuple):
     result : Result
     others : list of str
         Columns that are published unchanged.
-    telling : dict
-        What tells records apart in some of them.
+    identifying : dict
+        What identifies people in some of them.
     written : list of Path
     bound : Bound, optional
     content : dict, optional
@@ -81,7 +69,7 @@ class Outcome(NamedTuple):
 
     result: Result
     others: list[str]
-    telling: dict[str, str]
+    identifying: dict[str, str]
     written: list[Path]
     bound: Bound | None
     content: dict[str, Any] | None = None
@@ -137,8 +125,8 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
     strata = roles["by"] or []
     new = published(file, result, dropped, job.group_column, strata, job.keep_metadata)
     others = [name for name in file.table.column_names if name not in {*result.replaced, *dropped}]
-    purposely = {*strata, result.sensitive}
-    telling = telling_columns(file.table, [name for name in others if name not in purposely])
+    unexpected = [name for name in others if name not in {*strata, result.sensitive}]
+    identifying = identifying_columns(file.table, unexpected)
     with Outputs(job.force) as files:
         verdict = _write(files, new, output, result, dropped, phase)
         used = _files_used(job, dropped, least_loss, verdict)
@@ -146,7 +134,7 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
         broken = result.dominance is not None and result.dominance.after.broken > 0
         # t holds in all groups, or there is no result.
         if job.strict and (verdict.word != "PASS" or broken):
-            raise NothingWritten(Outcome(result, others, telling, [], least_loss))
+            raise NothingWritten(Outcome(result, others, identifying, [], least_loss))
         if job.plot is not None:
             with phase(f"drawing {job.plot.name}"):
                 result.plot(files.add(job.plot))
@@ -163,7 +151,7 @@ def protect_file(job: Job, phase: Phases) -> Outcome:
                 )  # fmt: skip
             with phase("writing the report"):
                 write_report(files, content, job.report, job.json_file, job.note)
-    return Outcome(result, others, telling, targets, least_loss, content)
+    return Outcome(result, others, identifying, targets, least_loss, content)
 
 
 def read_job(job: Job) -> tuple[DataFile, Any, dict[str, Any], Settings]:
@@ -191,7 +179,7 @@ def _protected(table: Any, roles: dict[str, Any], settings: Settings, phase: Pha
     grouping, refining = ExitStack(), ExitStack()
     with grouping, refining:
         progress = grouping.enter_context(phase(f"{settings.method}, k={settings.k}"))
-        bar: list[Tell | None] = []
+        bar: list[Bar | None] = []
 
         def watch(fraction: float, loss: float) -> None:
             if not bar:

@@ -73,10 +73,10 @@ def test_kept_columns_that_break_k(tmp_path):
     roles = {c["name"]: c["role"] for c in columns.describe(file)["columns"]}
     plan = Plan(str(path), roles=roles, choices=Choices(average_weight=True))
     calm = columns.check(file, plan)
-    assert calm == {"strata": 12, "smallest": 128, "kept": "", "telling": {}, "refusal": ""}
+    assert calm == {"strata": 12, "smallest": 128, "kept": "", "identifying": {}, "refusal": ""}
     kept = columns.check(file, replace(plan, roles={**roles, "id": "keep", "weight": "keep"}))
     assert "2,500 of 2,500 records" in kept["kept"]
-    assert list(kept["telling"]) == ["id"]
+    assert list(kept["identifying"]) == ["id"]
     uneven = columns.check(file, replace(plan, choices=Choices()))
     assert "2,474 of 2,500" in uneven["kept"]
     none = columns.check(file, replace(plan, roles=dict.fromkeys(roles, "drop")))

@@ -243,7 +243,7 @@ def test_failed_check_leaves_nothing(monkeypatch):
         ),
         (["--device", "tpu"], "--device tpu is unknown"),
         (["--plot", "out.csv"], "out.csv is also an input or another output"),
-        (["--plot", "groups.xyz"], "groups.xyz is no picture that can be written"),
+        (["--plot", "groups.xyz"], "groups.xyz cannot be written as a picture"),
         (["--plot", "g.png", "--method", "individual"], "no groups of whole records to draw"),
     ],
 )

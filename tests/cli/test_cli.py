@@ -220,16 +220,21 @@ def test_compare_ends_with_a_conclusion_and_a_command_that_runs():
     assert f"{float(before):.3f}" == dict(rows)[method]
 
 
-def test_ctrl_c_shows_the_methods_that_are_finished(monkeypatch):
-    write_companies()
+def stop_at(name, monkeypatch):
+    """Let Ctrl-C be pressed when a comparison comes to a method."""
     real = microagg_gpu.pipeline.comparison.protect
 
     def stopped(problem, settings, *given, **named):
-        if settings.method == "mst":
+        if settings.method == name:
             raise KeyboardInterrupt
         return real(problem, settings, *given, **named)
 
     monkeypatch.setattr(microagg_gpu.pipeline.comparison, "protect", stopped)
+
+
+def test_ctrl_c_shows_the_methods_that_are_finished(monkeypatch):
+    write_companies()
+    stop_at("mst", monkeypatch)
     chosen = ("-k", "3", "--columns", "turnover,staff", "--methods", "mdav,vmdav,mst")
     result = run("compare", "in.csv", *chosen)
     assert result.exit_code == 130
@@ -240,14 +245,7 @@ def test_ctrl_c_shows_the_methods_that_are_finished(monkeypatch):
 
 def test_ctrl_c_while_a_report_tries_other_methods_stops_all(monkeypatch):
     write_companies()
-    real = microagg_gpu.pipeline.comparison.protect
-
-    def stopped(problem, settings, *given, **named):
-        if settings.method == "vmdav":
-            raise KeyboardInterrupt
-        return real(problem, settings, *given, **named)
-
-    monkeypatch.setattr(microagg_gpu.pipeline.comparison, "protect", stopped)
+    stop_at("vmdav", monkeypatch)
     chosen = ("-k", "3", "--columns", "turnover,staff", "-o", "out.csv", "--report", "r.html")
     result = run("protect", "in.csv", *chosen)
     assert result.exit_code == 130

@@ -101,8 +101,8 @@ def test_parquet_keeps_types_and_on_request_metadata(metadata):
     for name in ("id", "region", "size", "w"):
         assert after[name].equals(before[name])
     assert after["exports"].is_null().equals(before["exports"].is_null())
-    alike = zip(*(after[c].to_pylist() for c in AMOUNTS.split(",")), strict=True)
-    assert min(Counter(alike).values()) >= 5
+    published = zip(*(after[c].to_pylist() for c in AMOUNTS.split(",")), strict=True)
+    assert min(Counter(published).values()) >= 5
 
 
 def test_kinds_of_files_give_the_same_numbers(rows):

@@ -15,13 +15,13 @@ from rich.progress import Progress
 
 from helpers.command import linux, run
 from microagg_gpu.cli import warmup
-from microagg_gpu.cli.progress import Phases
+from microagg_gpu.cli.progress import TerminalPhases
 from microagg_gpu.kernels import cache, cpu
 
 
 def test_compiling_is_a_phase_of_its_own():
     bar = Progress(console=Console(file=io.StringIO()))
-    phase = Phases(bar)
+    phase = TerminalPhases(bar)
     phase.compiling(False)  # that of a kernel which was begun before the bars were there
 
     def shown():

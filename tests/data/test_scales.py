@@ -262,9 +262,9 @@ def test_trimmed_means_leave_out_a_share(trim):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("pca", "here {projection}"), ("onedims", "here {individual}"),
-     ("single", "here {projection}"),
-     ("RMD", "not here: the nearest is {mdav}"), ("clustpca", "not here: the nearest is {mst}"),
+    [("pca", "called {projection}"), ("onedims", "called {individual}"),
+     ("single", "called {projection}"),
+     ("RMD", "not available: the nearest is {mdav}"), ("clustpca", "nearest is {mst}"),
      ("simple", "nearest is {mdav}"), ("mcdpca", "nearest is {projection}")],
 )  # fmt: skip
 def test_names_of_sdcmicro(name, said):

@@ -11,14 +11,13 @@ pytest.importorskip("pandas")
 
 import dask
 import dask.dataframe as dd
-import pandas as pd
 from dask._expr import SingletonExpr
 from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError
 
 import distributed
 from distributed import Client
-from helpers.cluster import VARIABLES, assert_k, start, table, write_files
+from helpers.cluster import VARIABLES, assert_k, read_files, start, table, write_files
 from helpers.frail import EndsInTask, cluster_that_ends
 from microagg_gpu import InputError
 from microagg_gpu.distributed import microaggregate, sources
@@ -49,7 +48,7 @@ def test_a_worker_dies_in_the_middle(client, tmp_path_factory):
         other.register_plugin(EndsInTask("group_block", str(marker)))
         result = microaggregate("in", 5, output="out", client=other, **given)
     assert marker.exists()
-    after = pd.concat([pd.read_parquet(path) for path in result.protected])
+    after = read_files(result.protected)
     assert after["id"].tolist() == frame["id"].tolist()
     assert_k(after, VARIABLES, 5)
     again = microaggregate("in", 5, output="again", client=client, **given)
@@ -78,7 +77,7 @@ def test_the_scheduler_dies_in_the_middle():
             pytest.raises(InputError, match="connection to its scheduler was lost: run it again"),
         ):
             microaggregate("in", 4, client=other, **given)
-        with pytest.raises(InputError, match="the Dask client is closed: make another"):
+        with pytest.raises(InputError, match="the Dask client is closed: start another"):
             microaggregate("in", 4, client=other, **given)
     assert os.listdir() == ["in"]
 

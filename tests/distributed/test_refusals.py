@@ -13,13 +13,12 @@ pytest.importorskip("distributed")
 pytest.importorskip("pandas")
 
 import dask.dataframe as dd
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import distributed
 from distributed import Client
-from helpers.cluster import VARIABLES, assert_k, gaps, table, write_files
+from helpers.cluster import VARIABLES, assert_k, gaps, read_files, table, write_files
 from microagg_gpu import InputError
 from microagg_gpu.distributed import api, microaggregate
 
@@ -116,7 +115,7 @@ def test_the_command_with_workers():
     assert "1,200 records, 3 variables, k = 4" in done.stdout
     assert "4 files in out" in done.stdout
     assert sorted(os.listdir()) == ["in", "out"]
-    after = pd.concat([pd.read_parquet(path) for path in sorted(Path("out").glob("*"))])
+    after = read_files(sorted(Path("out").glob("*")))
     assert_k(after, VARIABLES, 4)
     assert_k(after, list(after), 4)
     assert after["w"].sum() == pytest.approx(frame["w"].sum())

@@ -10,7 +10,8 @@ import pytest
 
 from microagg_gpu import InputError, microaggregate
 from microagg_gpu.kernels import cpu, generic
-from microagg_gpu.kernels.protocol import HasDiameterLoop, HasLoops, HasPointSet
+from microagg_gpu.kernels.optional import HasDiameterLoop, HasLoops
+from microagg_gpu.kernels.point_set import HasPointSet
 from microagg_gpu.methods.common import point_set
 
 

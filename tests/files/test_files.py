@@ -70,7 +70,7 @@ def test_missing_values_keep_their_text_and_get_one_spelling():
     numbers = file.with_numbers(["x", "y"])
     new = file.replaced(numbers, ["x", "y"])
     write_file(new, Path("t"), Path("t.csv"))
-    # Records that are alike must not differ in how their missing values are written.
+    # Records with equal values must not differ in how their missing values are written.
     assert Path("t").read_text() == "x,y\n1,NA\nn/a,NA\n2,NA\nn/a,1\n"
     assert verify(Path("t"), Path("t.csv"), new, [["x", "y"]], 1).smallest_named == 1
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from helpers.command import refuse, run
-from microagg_gpu.files.identifiers import is_identifier, telling_columns
+from microagg_gpu.files.identifiers import identifying_columns, is_identifier
 
 N = 20
 COLUMNS = {
@@ -36,12 +36,12 @@ EXPECTED = {
 
 def test_what_is_telling():
     table = pa.table(COLUMNS)
-    assert telling_columns(table, table.column_names) == EXPECTED
-    assert telling_columns(table, ["region"]) == {}
+    assert identifying_columns(table, table.column_names) == EXPECTED
+    assert identifying_columns(table, ["region"]) == {}
     coded = pa.table({"id": pa.array(COLUMNS["id"]).dictionary_encode(), "l": [[1]] * N})
-    assert telling_columns(coded, coded.column_names) == {"id": EXPECTED["id"]}
+    assert identifying_columns(coded, coded.column_names) == {"id": EXPECTED["id"]}
     few = pa.table({"x": [1, 2, 3]})
-    assert telling_columns(few, ["x"]) == {}
+    assert identifying_columns(few, ["x"]) == {}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_names_of_columns_and_values_that_nearly_all_differ():
             "amount": [i % 50 for i in range(n)],
         }
     )
-    assert telling_columns(table, table.column_names) == {
+    assert identifying_columns(table, table.column_names) == {
         "contact": "seems to say who somebody is",
         "phone": "seems to say who somebody is",
         "case": "has a different value in nearly every record",

@@ -116,11 +116,11 @@ def test_the_order_of_a_tree_changes_the_bound_by_little(kind, monkeypatch):
 
 
 def test_progress_and_wrong_arguments():
-    told = []
+    fractions = []
     points = make_table("random", 80, 3, 0)
-    lower_bound(points, 3, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    lower_bound(points, 3, progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
     assert lower_bound(points, 60) == pytest.approx(sst(points))
     with pytest.raises(InputError, match="k is 81 for 80 records"):
         lower_bound(points, 81)

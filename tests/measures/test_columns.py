@@ -133,16 +133,16 @@ def test_more_time_is_never_worse_and_little_time_is_enough():
 
 def test_interrupted_it_has_the_best_so_far(monkeypatch):
     points = make_table("clustered", 100, 4, 2)
-    told = []
+    fractions = []
 
     def progress(fraction):
-        told.append(fraction)
-        if len(told) == 20:
+        fractions.append(fraction)
+        if len(fractions) == 20:
             raise KeyboardInterrupt
 
     bound = lower_bound(points, 3, seconds=LONG, progress=progress)
     assert lower_bound(points, 3) <= bound <= lower_bound(points, 3, seconds=LONG)
-    assert told[:20] == sorted(told[:20])
+    assert fractions[:20] == sorted(fractions[:20])
 
 
 def test_without_highspy(monkeypatch):

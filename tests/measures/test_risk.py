@@ -147,10 +147,10 @@ def test_linkage_scales_and_tells_how_far_it_is():
     rng = np.random.default_rng(2)
     original = rng.standard_normal((50, 3))
     protected = original + 0.3 * rng.standard_normal((50, 3))
-    told = []
-    found = record_linkage(original, protected, np.arange(50) % 3, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    fractions = []
+    found = record_linkage(original, protected, np.arange(50) % 3, progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
     unit = np.array([1e-6, 1.0, 1e9])
     assert record_linkage(original * unit, protected * unit, np.arange(50) % 3) == found
     assert record_linkage(original, original) == (1.0, 1.0)

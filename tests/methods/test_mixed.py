@@ -142,8 +142,8 @@ def test_every_array_library(library):
 
 
 def test_progress_never_goes_back():
-    told = []
+    fractions = []
     points, kinds, weights = mixed_table("random", 900, 3, seed=1)
-    cpu.mixed_mdav_groups(points, kinds, weights, 3, told.append)
-    assert told == sorted(told)
-    assert 0.9 < told[-1] <= 1.0
+    cpu.mixed_mdav_groups(points, kinds, weights, 3, fractions.append)
+    assert fractions == sorted(fractions)
+    assert 0.9 < fractions[-1] <= 1.0

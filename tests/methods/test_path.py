@@ -1,4 +1,4 @@
-"""Paths through records and their optimal cuts: by brute force, and alike in every engine."""
+"""Paths through records and their optimal cuts: by brute force, and the same in every engine."""
 
 import itertools
 import math
@@ -121,10 +121,10 @@ def test_nearest_path(case):
 def test_nearest_path_of_many_records(kind):
     """More than one level of the tree, which is built anew as it empties."""
     points = make_table(kind, 2500, 3, seed=1)
-    told: list[float] = []
-    assert cpu.nearest_path(points, told.append).tolist() == nearest_path(points).tolist()
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    fractions: list[float] = []
+    assert cpu.nearest_path(points, fractions.append).tolist() == nearest_path(points).tolist()
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
 
 
 def nearest_path(points: np.ndarray) -> np.ndarray:
@@ -186,10 +186,13 @@ def test_turns_and_progress_of_tours(monkeypatch):
     expected = cpu.shorten_tour(points, before, near)
     monkeypatch.setattr(paths, "_SECONDS", 0.0)
     for engine in ENGINES:
-        told: list[float] = []
-        assert engine.shorten_tour(points, before, near, told.append).tolist() == expected.tolist()
-        assert told == sorted(told)
-        assert told[-1] == 1.0
+        fractions: list[float] = []
+        assert (
+            engine.shorten_tour(points, before, near, fractions.append).tolist()
+            == expected.tolist()
+        )
+        assert fractions == sorted(fractions)
+        assert fractions[-1] == 1.0
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
@@ -276,9 +279,9 @@ def test_all_is_the_best_of_each(kind):
 
 def test_progress_and_wrong_orders():
     data = make_table("random", 400, 3, seed=2)
-    told: list[float] = []
-    microaggregate(data, 4, "path", progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    fractions: list[float] = []
+    microaggregate(data, 4, "path", progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
     with pytest.raises(InputError, match="order='best' is unknown"):
         microaggregate(data, 4, "path", order="best")

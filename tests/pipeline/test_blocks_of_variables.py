@@ -217,5 +217,5 @@ def test_the_tree_is_drawn():
     suggest_blocks(FRAME.iloc[:, :5]).plot("tree.png")
     assert Path("tree.png").read_bytes().startswith(b"\x89PNG")
     suggest_blocks(FRAME[["staff"]]).plot("one.svg")
-    with pytest.raises(InputError, match="is no picture"):
+    with pytest.raises(InputError, match="cannot be written as a picture"):
         suggest_blocks(FRAME.iloc[:, :5]).plot("tree.txt")

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.command import run
 from microagg_gpu import microaggregate, refine
-from microagg_gpu.cli.progress import Phases
+from microagg_gpu.cli.progress import TerminalPhases
 from microagg_gpu.settings import Format, Roles, Settings
 from microagg_gpu.tasks.protect import Job, protect_file
 
@@ -153,7 +153,7 @@ def test_the_script_writes_the_same_file(kind):
             Settings(3, missing="pattern", small_strata="suppress", average_weight=True),
             ["branch"], Format(decimal="," if kind == "csv" else "."), group_column="group",
         ),
-        Phases(None),
+        TerminalPhases(None),
     ).result  # fmt: skip
     assert Path(f"out.{kind}").read_bytes() == expected
     Path(f"out.{kind}").unlink()

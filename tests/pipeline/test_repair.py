@@ -8,7 +8,7 @@ import pytest
 
 from microagg_gpu import InputError, measures, microaggregate, refine
 from microagg_gpu.measures.contributors import Rule, amounts
-from microagg_gpu.pipeline.exchange import repaired
+from microagg_gpu.pipeline.exchange import Exchange
 from reference.contributors import breaks
 
 
@@ -104,9 +104,8 @@ def test_the_cheapest_change_is_made():
             continue
         options = [new for new in changes(labels, 4)
                    if not broken_groups(values, new, (1, 65), None)]  # fmt: skip
-        found = repaired(
-            values, amounts(values), labels, 4, Rule((1, 65.0), None), np.zeros(9, dtype=int)
-        )
+        rule = Rule((1, 65.0), None)
+        found = Exchange(values, amounts(values), labels, 4, rule, np.zeros(9, int)).repaired()
         if not options:
             assert broken_groups(values, found, (1, 65), None)
             continue

@@ -110,7 +110,7 @@ refused(
   "the command \"no-such-microagg\" is not found: install the Python package microagg-gpu"
 )
 
-# Moments that are printed alike are not equal.
+# Moments that are printed with the same text are not equal.
 moments <- data.frame(x = c(1, 1, 9, 9), t = as.POSIXct("2026-01-01", tz = "UTC") + (1:4) / 8)
 stopifnot(
   length(unique(as.character(moments$t))) < 4 || getRversion() >= "4.3",

@@ -142,7 +142,7 @@ def _warnings(session: Session) -> list[str]:
     if checked["refusal"]:
         text = escape(checked["refusal"][:1].upper() + checked["refusal"][1:])
         notices.append(f'<div class="notice"><p>{text}.</p></div>')
-    for name, text in checked["telling"].items():
+    for name, text in checked["identifying"].items():
         notices.append(
             f'<div class="notice"><p><b>{escape(name)}</b> {escape(text)} and would be published '
             "unchanged: leave it out.</p></div>"

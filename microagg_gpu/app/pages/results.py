@@ -47,7 +47,7 @@ def page(session: Session) -> str:
 def _warnings(result: dict[str, Any]) -> str:
     texts = [
         f"Column {name} {text} and is published unchanged: leave it out."
-        for name, text in result["telling"].items()
+        for name, text in result["identifying"].items()
         if name in result["others"]
     ]
     if result["merged"]:

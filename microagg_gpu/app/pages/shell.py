@@ -1,4 +1,4 @@
-"""What all pages share: the frame, the steps, and how a problem is told. Texts are escaped."""
+"""What all pages share: the frame, the steps, and how a problem is shown. Texts are escaped."""
 
 import json
 from html import escape

@@ -73,13 +73,13 @@ def _charts(session: Session, figures: Figures) -> str:
         ("Linkage risk", "risk", True),
     ):
         lines: dict[str, list[tuple[int, float]]] = {}
-        for one in known:
-            points = lines.setdefault(one["method"], [])
-            if one["k"] not in dict(points):
-                points.append((one["k"], one[key]))
+        for run in known:
+            points = lines.setdefault(run["method"], [])
+            if run["k"] not in dict(points):
+                points.append((run["k"], run[key]))
         drawn = by_k(title, lines, (figures["method"], figures["k"]), ceiling=ceiling)
         charts.append(f"<figure><figcaption>{title}, %</figcaption>{drawn}</figure>")
-    others = sorted({one["method"] for one in known} - {figures["method"]})
+    others = sorted({run["method"] for run in known} - {figures["method"]})
     thin = f" Thin lines: {escape(', '.join(others))}." if others else ""
     heads = [Column("method", left=True), Column("k"), Column("loss"), Column("risk")]
     rows = [[f["method"], str(f["k"]), percent(f["loss"]), percent(f["risk"])] for f in known]
@@ -179,7 +179,7 @@ def given_away(session: Session, figures: Figures | None) -> str:
         kind = "ok" if verdict["word"] == "PASS" else ""
         parts.append(f'<div class="notice {kind}"><p>{escape(verdict["sentence"])}.</p></div>')
     facts_ = [(name, f"{text} and is published unchanged") for name, text in
-              given["telling"].items()]  # fmt: skip
+              given["identifying"].items()]  # fmt: skip
     if given["merged"]:
         facts_.append(("Merged strata", "; ".join(given["merged"]) + ": k does not hold once the "
                        "strata columns are known"))  # fmt: skip

@@ -82,10 +82,10 @@ def test_threads_do_not_matter():
 
 
 def test_progress():
-    told: list[float] = []
-    cpu.minimum_spanning_tree(make_table("random", 3000, 3, 1), told.append)
-    assert told == sorted(told)
-    assert 0.0 < told[-1] <= 1.0
+    fractions: list[float] = []
+    cpu.minimum_spanning_tree(make_table("random", 3000, 3, 1), fractions.append)
+    assert fractions == sorted(fractions)
+    assert 0.0 < fractions[-1] <= 1.0
 
 
 @st.composite

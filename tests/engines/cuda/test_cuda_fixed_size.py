@@ -119,14 +119,14 @@ def test_extreme_groups(kind, descending):
 def test_one_step_a_launch(loop, monkeypatch):
     """What a launch leaves is what the next one needs."""
     monkeypatch.setattr(fixed_size, "_BYTES_PER_LAUNCH", 1 << 5)
-    told: list[float] = []
+    fractions: list[float] = []
     check(loop, make_table("grid", size(14, 36), 2, seed=3), 2)
     name = loop.split()[0]
     points = make_table("random", size(14, 36), 2, seed=3)
-    getattr(fixed_size, name)(points, 2, *LOOPS[loop], progress=told.append)
-    assert len(told) > 2
-    assert told == sorted(told)
-    assert 0 < told[-1] <= 1
+    getattr(fixed_size, name)(points, 2, *LOOPS[loop], progress=fractions.append)
+    assert len(fractions) > 2
+    assert fractions == sorted(fractions)
+    assert 0 < fractions[-1] <= 1
 
 
 @pytest.mark.skipif(SIMULATOR, reason="Numba's simulator cannot synchronise blocks")

@@ -115,8 +115,8 @@ def test_probabilities_and_populations(population, pcross, pmut):
 
 def test_standstill_ends_the_search():
     """Where all values are equal, so is all fitness: the second generation is the last."""
-    told: list[float] = []
-    check(np.full(40, 0.3), 3, generations=50, progress=told.append)
+    fractions: list[float] = []
+    check(np.full(40, 0.3), 3, generations=50, progress=fractions.append)
     values = make_table("random", 12, 1, seed=3)[:, 0]
     for seed in range(3):  # few groupings of few records: the maximum soon stands still
         check(values, 3, generations=50, seed=seed, convergence="maximal")
@@ -126,12 +126,12 @@ def test_one_generation_a_launch(monkeypatch):
     """What a launch leaves is what the next one needs; the host hears of every one."""
     monkeypatch.setattr(genetic, "_BITS_PER_LAUNCH", 1)
     values = make_table("random", size(40, 90), 1, seed=4)[:, 0]
-    told: list[float] = []
+    fractions: list[float] = []
     check(values, 3)
     prefix = np.concatenate([[0.0], np.cumsum(np.sort(values))])
-    genetic.evolve(prefix, np.array([3]), 3, EVOLUTION, told.append)
-    assert told == [g / 4 for g in range(len(told))]
-    assert len(told) > 1
+    genetic.evolve(prefix, np.array([3]), 3, EVOLUTION, fractions.append)
+    assert fractions == [g / 4 for g in range(len(fractions))]
+    assert len(fractions) > 1
 
 
 @pytest.mark.skipif(SIMULATOR, reason="Numba's simulator cannot synchronise blocks")

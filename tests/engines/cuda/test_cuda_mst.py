@@ -70,10 +70,10 @@ def test_gaps_that_grow():
 
 
 def test_progress():
-    told: list[float] = []
-    check(make_table("grid", size(9, 100), 2, seed=4), progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] <= 1
+    fractions: list[float] = []
+    check(make_table("grid", size(9, 100), 2, seed=4), progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] <= 1
 
 
 @pytest.mark.skipif(SIMULATOR, reason="too many records for Numba's simulator")

@@ -39,11 +39,11 @@ def test_lengths_that_vanish():
 def test_few_steps_a_launch(monkeypatch):
     """What a launch leaves is what the next one needs."""
     monkeypatch.setattr(prim, "BYTES_PER_LAUNCH", 3 * prim.BYTES_PER_STEP + 10_000)
-    told: list[float] = []
-    check(make_table("grid", size(13, 50), 2, seed=4), progress=told.append)
-    assert len(told) > 2
-    assert told == sorted(told)
-    assert 0 < told[-1] <= 1
+    fractions: list[float] = []
+    check(make_table("grid", size(13, 50), 2, seed=4), progress=fractions.append)
+    assert len(fractions) > 2
+    assert fractions == sorted(fractions)
+    assert 0 < fractions[-1] <= 1
 
 
 @pytest.mark.skipif(SIMULATOR, reason="Numba's simulator cannot synchronise blocks")

@@ -85,11 +85,12 @@ def test_launches_of_any_size(monkeypatch):
     monkeypatch.setattr(search, "_FIRST", 2)
     monkeypatch.setattr(search, "_SECONDS", 0.0)
     points = make_table("grid", size(9, 60), 2, seed=4)
-    told: list[float] = []
-    check_neighbours(points, 2, progress=told.append)
-    check_linkage(points, points[::2], progress=told.append)
-    assert told == sorted(told[: told.index(1.0) + 1]) + sorted(told[told.index(1.0) + 1 :])
-    assert told.count(1.0) == 2
+    fractions: list[float] = []
+    check_neighbours(points, 2, progress=fractions.append)
+    check_linkage(points, points[::2], progress=fractions.append)
+    second = fractions.index(1.0) + 1
+    assert fractions == sorted(fractions[:second]) + sorted(fractions[second:])
+    assert fractions.count(1.0) == 2
 
 
 @pytest.mark.skipif(SIMULATOR, reason="too many records for Numba's simulator")

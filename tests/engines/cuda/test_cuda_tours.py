@@ -57,9 +57,9 @@ def test_tells_progress_between_launches(tour, monkeypatch):
     points = make_table("duplicated", size(7, 12), 2, seed=3)
     monkeypatch.setattr(tours, "TOURS", 3)
     monkeypatch.setattr(tours, "WORK", 3 * 3 * len(points))
-    told: list[float] = []
-    paths = tours.hamiltonian_paths(points, tour, 5, told.append)
+    fractions: list[float] = []
+    paths = tours.hamiltonian_paths(points, tour, 5, fractions.append)
     np.testing.assert_array_equal(paths, generic.hamiltonian_paths(points, tour, 5))
-    assert len(told) > len(points) / 3
-    assert told == sorted(told)
-    assert told[-1] == 1
+    assert len(fractions) > len(points) / 3
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1

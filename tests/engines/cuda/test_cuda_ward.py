@@ -71,13 +71,13 @@ def test_few_steps_a_launch(monkeypatch):
     monkeypatch.setattr(ward, "WORK", 1)
     monkeypatch.setattr(ward, "BLOCKS", 1)
     points = make_table("grid", size(13, 70), 2, seed=4)
-    told: list[float] = []
+    fractions: list[float] = []
     start = alone(len(points))
-    found = ward.merge_until_k(points, *start, 3, told.append)
+    found = ward.merge_until_k(points, *start, 3, fractions.append)
     assert found.tolist() == generic.merge_until_k(points, *start, 3).tolist()
-    assert len(told) > 2
-    assert told == sorted(told)
-    assert 0 <= told[0] < told[-1] <= 1
+    assert len(fractions) > 2
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] < fractions[-1] <= 1
     check(points[: len(points) // 2], 3, problems=2)
 
 

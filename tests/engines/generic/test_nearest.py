@@ -108,9 +108,9 @@ def test_squares_too_large_for_a_number(engine):
 
 @pytest.mark.parametrize("engine", [generic, cpu])
 def test_progress_ends_at_one(engine):
-    told = []
+    fractions = []
     points = make_table("random", 500, 3, 0)
-    engine.nearest_records(points, points, told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    engine.nearest_records(points, points, fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
     assert len(engine.nearest_records(points, points[:0])[0]) == 0

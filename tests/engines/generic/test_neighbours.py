@@ -70,8 +70,8 @@ def test_every_array_library(library, monkeypatch):
 
 @pytest.mark.parametrize("engine", [generic, cpu])
 def test_progress_ends_at_one(engine):
-    told = []
-    engine.neighbours(make_table("random", 3000, 3, 0), 4, told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    fractions = []
+    engine.neighbours(make_table("random", 3000, 3, 0), 4, fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
     assert engine.neighbours(np.zeros((1, 2)), 0)[0].shape == (1, 0)
