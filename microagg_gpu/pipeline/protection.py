@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..progress import LossProgress, Progress
 from ..settings import Settings
 from .blocks import block_places
 from .closeness import check_sensitive, close, first_groups, measured
-from .contributors import obey, rule_of, with_unrepaired
+from .contributors import Repair, obey, rule_of, with_unrepaired
 from .grouping import group
 from .losses import loss_of, weighted_loss
 from .order import renumbered, shuffled
@@ -43,7 +43,77 @@ def protect(
     groups : int array of shape (m,), optional
         Where refinement starts; no method is run then.
     """
-    table = problem.table
+    table, rule = problem.table, rule_of(settings)
+    formed = _formed(problem, settings, progress, watch, groups)
+    problem, labels, repair = formed.problem, formed.labels, formed.repair
+    cells = problem.cells
+    parts = prove(problem, labels)
+    proven = parts[0].labels if labels.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
+    published = publish(problem, parts, settings)
+    loss, sse, sst = loss_of(problem, proven, published, settings)
+    first: Sequence[int] = range(len(parts))  # the first variable of each block
+    if settings.blocks is not None:
+        first = [places[0] for places in block_places(settings.blocks, table.names)]
+    order = np.arange(len(cells.kept))
+    sizes: Sequence[np.ndarray] = [part.sizes for part in parts]
+    if settings.shuffle:
+        order = shuffled(len(order), settings.seed)
+        numbers, sizes = zip(*(renumbered(part, order) for part in parts), strict=True)
+        proven = numbers[0] if labels.ndim == 1 else np.stack(numbers, axis=1)
+    if rule is not None and repair is not None:
+        repair = with_unrepaired(repair, problem, proven, rule)
+    every = np.full((table.values.shape[0], *proven.shape[1:]), -1, dtype=np.int64)
+    every[cells.kept] = proven
+    provenance = Provenance(
+        roles=table.roles,
+        settings=settings if groups is None else replace(settings, method="given"),
+        names=table.names,
+        device=device_name(problem.points),
+        engine=problem.engine_name,
+        seconds=formed.seconds,
+        found_by="; ".join(dict.fromkeys(formed.found_by)),
+        refined=formed.refined,
+        dropped=cells.dropped,
+        suppressed=cells.suppressed,
+        merged=cells.merged,
+        dominance=repair,
+        no_mad=np.array(table.names)[problem.scaling.fallback].tolist(),
+        closeness=measured(problem, proven, settings.t),
+    )
+    return Result(
+        labels=every,
+        protected=_rebuilt(problem, published, settings, order if settings.shuffle else None),
+        order=cells.kept[order],
+        loss=loss,
+        weighted_loss=weighted_loss(problem, published),
+        sse=sse,
+        sst=sst,
+        sizes=sizes[0] if labels.ndim == 1 else [sizes[j] for j in first],
+        provenance=provenance,
+        _problem=problem,
+        _published=published,
+    )
+
+
+class _Formed(NamedTuple):
+    """Groups, and how they were formed."""
+
+    problem: Problem
+    labels: np.ndarray
+    found_by: list[str]
+    refined: Refinement | None
+    repair: Repair | None
+    seconds: float
+
+
+def _formed(
+    problem: Problem,
+    settings: Settings,
+    progress: Progress | None,
+    watch: LossProgress | None,
+    groups: np.ndarray | None,
+) -> _Formed:
+    """Form groups by the method, refine them, and change those that break a rule."""
     check_sensitive(problem, settings)
     begun = clock()
     found_by: list[str] = []
@@ -70,54 +140,7 @@ def protect(
     if rule is not None:
         before = _loss(problem, labels, settings)
         problem, labels, repair = obey(problem, labels, rule, settings, before)
-    cells = problem.cells
-    seconds = clock() - begun
-    parts = prove(problem, labels)
-    proven = parts[0].labels if labels.ndim == 1 else np.stack([p.labels for p in parts], axis=1)
-    published = publish(problem, parts, settings)
-    loss, sse, sst = loss_of(problem, proven, published, settings)
-    first: Sequence[int] = range(len(parts))  # the first variable of each block
-    if settings.blocks is not None:
-        first = [places[0] for places in block_places(settings.blocks, table.names)]
-    order = np.arange(len(cells.kept))
-    sizes: Sequence[np.ndarray] = [part.sizes for part in parts]
-    if settings.shuffle:
-        order = shuffled(len(order), settings.seed)
-        numbers, sizes = zip(*(renumbered(part, order) for part in parts), strict=True)
-        proven = numbers[0] if labels.ndim == 1 else np.stack(numbers, axis=1)
-    if rule is not None and repair is not None:
-        repair = with_unrepaired(repair, problem, proven, rule)
-    every = np.full((table.values.shape[0], *proven.shape[1:]), -1, dtype=np.int64)
-    every[cells.kept] = proven
-    provenance = Provenance(
-        roles=table.roles,
-        settings=settings if groups is None else replace(settings, method="given"),
-        names=table.names,
-        device=device_name(problem.points),
-        engine=problem.engine_name,
-        seconds=seconds,
-        found_by="; ".join(dict.fromkeys(found_by)),
-        refined=refined,
-        dropped=cells.dropped,
-        suppressed=cells.suppressed,
-        merged=cells.merged,
-        dominance=repair,
-        no_mad=np.array(table.names)[problem.scaling.fallback].tolist(),
-        closeness=measured(problem, proven, settings.t),
-    )
-    return Result(
-        labels=every,
-        protected=_rebuilt(problem, published, settings, order if settings.shuffle else None),
-        order=cells.kept[order],
-        loss=loss,
-        weighted_loss=weighted_loss(problem, published),
-        sse=sse,
-        sst=sst,
-        sizes=sizes[0] if labels.ndim == 1 else [sizes[j] for j in first],
-        provenance=provenance,
-        _problem=problem,
-        _published=published,
-    )
+    return _Formed(problem, labels, found_by, refined, repair, clock() - begun)
 
 
 def _loss(problem: Problem, labels: np.ndarray, settings: Settings) -> float:

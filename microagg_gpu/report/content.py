@@ -149,14 +149,10 @@ def describe(
         raise InputError(f"{len(names)} names for {p} variables; give one for each.")
     k = None if k is None else whole_number("k", k, 1)
     loss = None if loss is None else number("loss", loss)
-    if link is not None and not isinstance(link, Linkage):
-        raise InputError(f"link={shown(link)} must be a Linkage, or left out")
-    if risks is not None and not isinstance(risks, RecordRisk):
-        raise InputError(f"risks={shown(risks)} must be a RecordRisk, or left out")
-    if known is not None and not isinstance(known, KnownRisk):
-        raise InputError(f"known={shown(known)} must be a KnownRisk, or left out")
-    if outside is not None and not isinstance(outside, OutsideRisk):
-        raise InputError(f"outside={shown(outside)} must be an OutsideRisk, or left out")
+    _check_kind("link", link, Linkage)
+    _check_kind("risks", risks, RecordRisk)
+    _check_kind("known", known, KnownRisk)
+    _check_kind("outside", outside, OutsideRisk)
     more = true_or_false("more", more)
     callable_or_none("progress", progress)
     provenance = mapping("provenance", provenance)
@@ -201,7 +197,7 @@ def describe(
             row["weighted_loss"] = share
     if p and risks is None and (more or n <= RECORDS):
         risks = record_risk(old, new, cells, scale=unit)
-    equal = _sharing(after, seen, [category["after"] for category in categories])
+    equal = _sharing(after, seen, [c["after"] for c in categories])
     by_stratum = None
     if strata is not None:
         by_stratum = figures_by_stratum(
@@ -231,34 +227,19 @@ def describe(
         "sst": sst,
         "il1s": il1s(before, after).total if p else None,
         "risk": {
-            "linkage": 100 * link.share if link else None,
-            "linkage_at_most": 100 * link.at_most if link else None,
-            **{
-                name: _mean(row["risk"][name] for row in rows)
-                for name in ("ranks", "near", "inside", "narrow")
-            },
+            **_risk(link, rows),
             "before": {
                 "linkage": _linked(before, seen, ordinal) if link else None,
-                **_shared(
-                    _sharing(before, seen, [category["before"] for category in categories]), k
-                ),
+                **_shared(_sharing(before, seen, [c["before"] for c in categories]), k),
             },
-            "after": {
-                "linkage": 100 * link.share if link else None,
-                **_shared(equal, k),
-            },
+            "after": {"linkage": 100 * link.share if link else None, **_shared(equal, k)},
         },
         "oversized": oversized(np.repeat(np.arange(len(all_sizes)), all_sizes), k)._asdict()
         if k
         else None,
         **structure(before, after, names),
         "analysis": analysis(
-            before,
-            after,
-            names,
-            weight=weight,
-            cells=seen,
-            measured=(old * unit, new * unit),
+            before, after, names, weight=weight, cells=seen, measured=(old * unit, new * unit),
             more=more,
         ),
         "at_risk": None if risks is None else at_risk(risks, equal, _places(positions, n)),
@@ -274,9 +255,26 @@ def describe(
         "dominance": None if dominance is None else mapping("dominance", dominance),
         "closeness": None if closeness is None else mapping("closeness", closeness),
         "alternatives": alternatives,
-    }
+    }  # fmt: skip
     plain = _plain(content)
     return {"summary": summary(plain), **plain}
+
+
+def _check_kind(name: str, value: Any, kind: type) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise InputError(f"{name}={shown(value)} must be a {kind.__name__}, or left out")
+
+
+def _risk(link: Linkage | None, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The risk of the published records, over all variables."""
+    return {
+        "linkage": 100 * link.share if link else None,
+        "linkage_at_most": 100 * link.at_most if link else None,
+        **{
+            name: _mean(row["risk"][name] for row in rows)
+            for name in ("ranks", "near", "inside", "narrow")
+        },
+    }
 
 
 def _texts(block: Any) -> list[str]:
