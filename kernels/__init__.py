@@ -15,7 +15,7 @@ from array_api_compat import is_cupy_array, is_numpy_array
 
 from .arrays import array_namespace, to_numpy
 from .bounding import HasPricing
-from .optional import HasDiameterLoop, HasLoops, HasMixedLoop
+from .optional import HasDiameterLoop, HasLoopOfFew, HasLoops, HasMixedLoop
 from .point_set import HasPointSet
 from .protocol import Engine, EngineName
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # here mypy finds what an engine lacks or has otherwise
     _loops: tuple[HasLoops, ...] = (cpu, cuda)
     _diameter_loop: HasDiameterLoop = cuda
     _mixed_loop: HasMixedLoop = cpu
+    _loop_of_few: HasLoopOfFew = cpu
     _pricing: HasPricing = cpu
 
 __all__ = [

@@ -88,16 +88,7 @@ def read_frame(data: Any, roles: Roles) -> Table:
             known = list(order)
         values[:, j] = np.where(codes < 0, np.nan, codes)
         categories[j] = known
-    strata, strata_names = None, list[str]()
-    if by_list:
-        parts = [_codes(_column(frame, name), str(name)) for name in by_list]
-        texts = [[*map(str, known), MISSING] for known, _ in parts]
-        strata, strata_names = combine(
-            [np.where(codes < 0, len(known), codes) for known, codes in parts],
-            texts,
-            [str(name) for name in by_list],
-        )
-
+    strata, strata_names = _strata(frame, by_list) if by_list else (None, [])
     units = None
     if unit:
         units = unit_numbers([_unit(_column(frame, c), str(c)) for c in unit], list(map(str, unit)))
@@ -126,6 +117,14 @@ def read_frame(data: Any, roles: Roles) -> Table:
         _sensitive(frame, secret, by_list, sampling_weight),
         units,
     )
+
+
+def _strata(frame: nw.DataFrame, by: list[Any]) -> tuple[np.ndarray, list[str]]:
+    """The number of each record's stratum, and the names of the strata."""
+    parts = [_codes(_column(frame, name), str(name)) for name in by]
+    texts = [[*map(str, known), MISSING] for known, _ in parts]
+    codes = [np.where(codes < 0, len(known), codes) for known, codes in parts]
+    return combine(codes, texts, [str(name) for name in by])
 
 
 def _rebuilder(

@@ -72,7 +72,7 @@ def test_without_a_client(monkeypatch):
         raise ValueError("No clients found")
 
     monkeypatch.setattr(api, "default_client", none)
-    with pytest.raises(InputError, match="there is no Dask client: make one, as client ="):
+    with pytest.raises(InputError, match="there is no Dask client: start one, such as client ="):
         microaggregate(dd.from_pandas(table(), npartitions=2), 4, columns=VARIABLES)
 
 
@@ -83,7 +83,7 @@ def test_bad_files(client):
     Path("text.parquet").write_text("a,b\n1,2\n")
     pq.write_table(pa.table({"a": [1.0]}), "other.parquet")
     for data, more, message in (
-        ("in", {}, "name a directory with output="),
+        ("in", {}, "written to a directory: name it with output="),
         ("nowhere/*.parquet", {"output": "out"}, "no file is at nowhere"),
         ("nowhere.parquet", {"output": "out"}, "nowhere.parquet does not exist"),
         ("text.parquet", {"output": "out"}, "cannot be read as Parquet"),
