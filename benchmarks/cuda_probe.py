@@ -100,32 +100,32 @@ def read(times, values, out):
         out[0] = total
 
 
-@cuda.jit
-def add_doubles(rounds, out):
-    """Four sums of each thread at the same time, in double precision."""
-    step = out[1]
+@cuda.jit(device=True)
+def four_sums(rounds, step):
+    """Four sums of each thread at the same time, in the precision of the step."""
     a, b, c, d = step, step + step, step * step, step
     for _ in range(rounds):
         a += step
         b += step
         c += step
         d += step
-    if a + b + c + d == 0.5:
-        out[0] = a
+    return a + b + c + d
+
+
+@cuda.jit
+def add_doubles(rounds, out):
+    """Sums in double precision."""
+    total = four_sums(rounds, out[1])
+    if total == 0.5:  # never, but the compiler does not know
+        out[0] = total
 
 
 @cuda.jit
 def add_singles(rounds, out):
-    """The same in single precision."""
-    step = float32(out[1])
-    a, b, c, d = step, step + step, step * step, step
-    for _ in range(rounds):
-        a += step
-        b += step
-        c += step
-        d += step
-    if a + b + c + d == float32(0.5):
-        out[0] = a
+    """Sums in single precision."""
+    total = four_sums(rounds, float32(out[1]))
+    if total == float32(0.5):
+        out[0] = total
 
 
 # Times ------------------------------------------------------------------------------------------

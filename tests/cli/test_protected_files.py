@@ -128,11 +128,12 @@ def test_kinds_of_files_give_the_same_numbers(rows):
     assert [(float(row[4]), float(row[5])) for row in read("text.csv")[1:]] == expected
 
 
+CATEGORIES = ("--nominal", "region", "--ordinal", "size=small<medium<large")
+
+
 def test_ordinal_and_nominal_columns(rows):
-    ok(
-        "protect", "in.csv", "-k", 4, "--columns", "turnover", "--nominal", "region",
-        "--ordinal", "size=small<medium<large", "--variable-weights", "region=0.5", "-o", "out.csv",
-    )  # fmt: skip
+    chosen = ("--columns", "turnover", *CATEGORIES, "--variable-weights", "region=0.5")
+    ok("protect", "in.csv", "-k", 4, *chosen, "-o", "out.csv")
     after = read("out.csv")[1:]
     assert min(Counter((row[1], row[2], row[4]) for row in after).values()) >= 4
     assert {row[1] for row in after} <= set("NSEW")
@@ -143,10 +144,8 @@ def test_ordinal_and_nominal_columns(rows):
 
 
 def test_only_categories(rows):
-    ok(
-        "protect", "in.csv", "-k", 5, "--columns", "region,size", "--nominal", "region",
-        "--ordinal", "size=small<medium<large", "-o", "out.csv", "--report", "r.html",
-    )  # fmt: skip
+    chosen = ("--columns", "region,size", *CATEGORIES, "--report", "r.html")
+    ok("protect", "in.csv", "-k", 5, *chosen, "-o", "out.csv")
     after = read("out.csv")[1:]
     assert min(Counter((row[1], row[2]) for row in after).values()) >= 5
     for j in (0, 3, 4, 5, 6):

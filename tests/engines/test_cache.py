@@ -251,8 +251,8 @@ def test_the_clock_stands_still_while_kernels_are_compiled(monkeypatch):
     monkeypatch.setattr(compiling, "perf_counter", lambda: now[0])
     budget = _Budget(10.0, None)
     begun = compiling.clock()
-    begun = []
-    with compiling.watched(begun.append):
+    calls = []
+    with compiling.watched(calls.append):
         compiling.begin()
         now[0] += 5.0
         compiling.begin()  # for the one before
@@ -262,19 +262,19 @@ def test_the_clock_stands_still_while_kernels_are_compiled(monkeypatch):
         now[0] += 1.0
         compiling.end()
     assert compiling.clock() == pytest.approx(begun)
-    assert begun == [True, False]
+    assert calls == [True, False]
     now[0] += 2.5
     assert budget.gone() == pytest.approx(0.25)
 
 
 def test_a_kernel_that_is_compiled_stops_the_clock(folders):
-    begun = []
+    calls = []
 
     @entry()
     def successor(x):
         return x + 1
 
-    with compiling.watched(begun.append):
+    with compiling.watched(calls.append):
         assert successor(1) == 2
-    assert begun == [True, False]
+    assert calls == [True, False]
     assert len(list(folders[0].iterdir())) == 1
