@@ -1,4 +1,4 @@
-"""Refinement, the portfolio, and the words that they are made of."""
+"""Refinement, the method `best`, and the operations of engines that they use."""
 
 import os
 import signal
@@ -302,3 +302,12 @@ def test_bound_needs_groups_of_whole_records():
     result = microaggregate(make_table("random", 20, 2, 0), 3, "individual")
     with pytest.raises(InputError, match="individual ranking"):
         result.bound()
+
+
+def test_given_groups_must_not_cross_strata():
+    data = make_table("random", 12, 3, seed=0)
+    data[:, 2] = [0, 1] * 6
+    with pytest.raises(InputError, match="a given group has records of several strata"):
+        refine(data, np.arange(12) // 4, 3, columns=[0, 1], by=2, steps=1)
+    alone = np.arange(12) % 2
+    assert refine(data, alone, 3, columns=[0, 1], by=2, steps=1).loss <= 100

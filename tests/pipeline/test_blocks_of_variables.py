@@ -111,6 +111,20 @@ def test_strata_missing_values_categories_and_refinement():
     assert better.verdict.below_named == 0
 
 
+def test_ctrl_c_ends_the_refinement_of_blocks_with_what_there_is():
+    def watch(fraction, loss):
+        seen.append(fraction)
+        if fraction > 0:
+            raise KeyboardInterrupt
+
+    plain, seen = microaggregate(FRAME, 4, blocks=TWO), []
+    result = microaggregate(FRAME, 4, blocks=TWO, refine_steps=2000, watch=watch)
+    assert 0 <= result.refined.stopped < 1 / 2  # the second block was not begun
+    assert max(seen) <= 1 / 2
+    assert result.loss <= plain.loss
+    assert np.array_equal(result.labels[:, -1], plain.labels[:, -1])
+
+
 def test_arrays_take_positions():
     data = FRAME.iloc[:, :5].to_numpy()
     result = microaggregate(data, 5, blocks=[[0, 2, 4], [1, 3]])
