@@ -299,7 +299,7 @@ SURVEY = "area;income;age\n" + "".join(f"{'ab'[i % 2]};{i * 37 % 101},{i % 10};{
         ("book.xlsx", b"PK\3\4\0\0", "cannot be read as Excel"),
         ("nul.csv", b"a,b\n1,\0\n", "not a text file"),
         ("broken.parquet", b"PAR1....PAR1", "cannot be read as Parquet"),
-        ("broken.csv.gz", b"no gzip", "no gzip file"),
+        ("broken.csv.gz", b"no gzip", "not a gzip file"),
         ("<b onclick=x>.csv", b"", "<b onclick=x>.csv is empty"),
     ],
 )  # fmt: skip
