@@ -49,7 +49,7 @@ def show_result(outcome: Outcome) -> None:
         "loss": f"{result.loss:.4f} %",
         "weighted": _weighted(result.weighted_loss),
         "refined": "" if result.refined is None else str(result.refined),
-        "found by": result.found_by,
+        "found by": result.provenance.finder,
         "lower bound": certified(outcome.bound),
         "time": f"{result.seconds:.2f} s on {result.device}" + _compiled(),
         "protected": listed(result.names),

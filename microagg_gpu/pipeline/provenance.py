@@ -142,6 +142,11 @@ class Provenance:
         repair = self.dominance
         return left_out(self.dropped, self.suppressed, 0 if repair is None else repair.suppressed)
 
+    @property
+    def finder(self) -> str:
+        """What found the groups, in words."""
+        return _T_METHODS.get(self.found_by, self.found_by)
+
     def python(self) -> str:
         """The Python call that repeats the run, for `data` of pandas where columns are dropped."""
         drop = [] if self.files is None else self.files.drop
@@ -191,7 +196,7 @@ class Provenance:
             "Method": "given groups"
             if settings.method == "given"
             else f"{named(settings.method, settings.options)} ({METHODS[settings.method].paper})",
-            "Found by": _T_METHODS.get(self.found_by, self.found_by),
+            "Found by": self.finder,
             "Refined": "" if self.refined is None else str(self.refined),
             "Contributors": "" if self.dominance is None else str(self.dominance),
             "Sensitive": "" if self.closeness is None else str(self.closeness),
