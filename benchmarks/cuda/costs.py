@@ -68,6 +68,8 @@ COSTS = {
     ("mst_kernels", "first_edges"): Cost("record", (0, 0), (0, 2), 4),
     ("mst_kernels", "unsettled"): Cost("record", (0, 0), (0, 2), 4),
     ("mst_kernels", "hook"): Cost("record", (0, 0), (0, 2), 5),
+    ("cut_kernels", "decide"): Cost("end that a walk looks at", (0, 0), (0, 0), Fraction(9, 8)),
+    ("cut_kernels", "unite"): Cost("edge", (0, 0), (0, 0), Fraction(41, 8)),
     ("moves", "find_best"): Cost("record and member of a group beside it", (9, 6), (5, 0), 1),
     ("prim_kernels", "prim"): Cost(_SCAN, (3, -1), (1, 1)),
     ("ward_kernels", "sum_up"): Cost("record", (32, 0), (14, 2), 4),

@@ -14,10 +14,11 @@ from unittest.mock import patch
 import numpy as np
 from numba import njit
 
-from microagg_gpu.kernels.cuda import mst, search
+from microagg_gpu.kernels.cuda import cut, launching, mst, search
 from microagg_gpu.kernels.cuda.boxes import NONE
 from microagg_gpu.kernels.cuda.launching import flat
 
+from . import walks
 from .work import Work
 
 LEAVES, BLOCKS, STEPS, INSERTED, RECORDS = range(5)
@@ -29,7 +30,7 @@ INSTRUCTIONS = {
     **{INSERTED: (0, 60), RECORDS: (0, 60)},
 }
 # Array expressions beside a kernel: those of a round, and of a stage of a search.
-EXPRESSIONS = {"hook": 12, "search_others": 15}
+EXPRESSIONS = {"hook": 12, "search_others": 15, "decide": 5, "unite": 25}
 
 
 @njit(cache=True)
@@ -299,6 +300,7 @@ TWINS: dict[str, Callable[..., None]] = {
     "unsettled": _unsettled,
     "search_others": _search_others,
     "hook": _hook,
+    **walks.TWINS,
 }
 # Numbers and indices that a thread to a record reads and writes in such a kernel.
 _PER_RECORD = {"advance": (2, 4), "least_lengths": (2, 2), "first_edges": (2, 4)}
@@ -340,6 +342,8 @@ def counted(work: Work, every: int = 1) -> Iterator[None]:
             work.values += numbers
             work.words += indices
             work.instructions += 60 * len(arguments[0]) // LANES
+        elif name in walks.TWINS:
+            walks.add(work, tally)
         else:
             _add_searches(work, tally, arguments[0].value.shape[1])
 
@@ -348,11 +352,12 @@ def counted(work: Work, every: int = 1) -> Iterator[None]:
         return int(x)
 
     with ExitStack() as stack:
-        for module in (mst, search):
+        for module in (cut, mst, search):
             stack.enter_context(patch.object(module, "launch", launch))
             stack.enter_context(patch.object(module, "read_number", read_number))
         # Launches grow as on a device that is fast.
         stack.enter_context(patch.object(search, "_SECONDS", math.inf))
+        stack.enter_context(patch.object(launching.Pace, "SECONDS", math.inf))
         stack.enter_context(patch.object(mst, "prim", _no_prim))
         yield
 

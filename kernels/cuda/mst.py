@@ -8,16 +8,13 @@ nearer record of another component, with the component's best edge as the limit.
 component never needs to search.
 
 The host decides after each round whether to search or to unite, and when to end; all else is on the
-device. Per round some ten launches, and as many numbers read.
+device, and the tree stays there to be cut. Per round some ten launches, and as many numbers read.
 """
 
 import math
 from typing import Any
 
-import numpy as np
-
 from ..arrays import array_namespace
-from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .boxes import NONE, Boxes, build
 from .launching import check_room, launch, read_number
@@ -31,7 +28,7 @@ from .mst_kernels import (
     search_others,
     unsettled,
 )
-from .prim import prim
+from .prim import in_order, prim
 from .search import blocks_for, fill_rows, portions, tree_bytes
 from .team import THREADS
 from .warp import LANES
@@ -42,9 +39,7 @@ SAMPLE = 512  # records that show whether the tree helps
 STAGES = (64, 8, 1)
 
 
-def minimum_spanning_tree(
-    points: Any, progress: Progress | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def minimum_spanning_tree(points: Any, progress: Progress | None = None) -> tuple[Any, Any]:
     """Boruvka's method on lists of nearest records and a search tree, or Prim's.
 
     Prim's if the first searches have to look at more than 0.4 of all records, as in noise of
@@ -53,7 +48,7 @@ def minimum_spanning_tree(
     xp = array_namespace(points)
     n, d = points.shape
     if n < 2:
-        return np.empty((0, 2), dtype=np.int64), np.empty(0)
+        return xp.empty((0, 2), dtype=xp.int64), xp.empty((0,), dtype=xp.float64)
     item = points.dtype.itemsize
     check_room(points, tree_bytes(n, d, item) + n * (LISTED * (item + 8) + 12 * 8))
     points = xp.ascontiguousarray(points)
@@ -74,7 +69,7 @@ def minimum_spanning_tree(
 
 def _boruvka(
     tree: Boxes, points: Any, lengths: Any, others: Any, progress: Progress | None
-) -> tuple[np.ndarray, np.ndarray] | None:
+) -> tuple[Any, Any] | None:
     """Unite components by the first edge of each until there is one; None if that is impossible.
 
     It is where squared distances are too large for numbers.
@@ -103,7 +98,7 @@ def _boruvka(
             waiting = _unsettled(comp, candidates, best)
         parent = xp.empty_like(comp)
         launch(hook, blocks, comp, best, waiting, parent, edges, edge_lengths)
-        comp = _roots(parent)
+        comp = roots(parent)
         left = read_number(xp.count_nonzero(comp == every))
         if left == count:
             return None
@@ -111,10 +106,7 @@ def _boruvka(
         if progress is not None:
             progress(0.5 + 0.5 * (1 - count / n))
     of_tree = xp.nonzero(edges != NONE)[0]
-    order = of_tree[xp.argsort(edges[of_tree])]
-    order = order[xp.argsort(edge_lengths[order], stable=True)]
-    codes, squared = to_numpy(edges[order]), to_numpy(edge_lengths[order]).astype(np.float64)
-    return np.stack([codes // n, codes % n], axis=1), squared
+    return in_order(edges[of_tree], edge_lengths[of_tree], n)
 
 
 def _best_edges(comp: Any, candidates: Candidates) -> Best:
@@ -177,7 +169,7 @@ def _common_components(tree: Boxes, comp: Any) -> Any:
             return xp.concatenate(levels, axis=0)
 
 
-def _roots(parent: Any) -> Any:
+def roots(parent: Any) -> Any:
     """What each component hangs onto in the end: every step doubles the ways."""
     xp = array_namespace(parent)
     while True:

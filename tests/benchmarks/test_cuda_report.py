@@ -225,9 +225,10 @@ ptxrun.install(cc=(8, 0), racecheck=False, uninit=False)
 import numpy as np
 from microagg_gpu import METHODS
 from microagg_gpu.kernels import engine_named
-from microagg_gpu.kernels.cuda import launching, search
+from microagg_gpu.kernels.cuda import cut, launching, search
 from benchmarks.cuda.budget import dry_run
 launching.RECORDS_PER_BLOCK = 50
+cut.FEWEST = 0
 search._SECONDS = launching.Pace.SECONDS = float("inf")  # launches grow as on a fast device
 found = {}
 for method in sys.argv[2:]:
