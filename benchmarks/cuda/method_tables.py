@@ -172,15 +172,14 @@ def cpu_seconds(searches: dict[int, Searches]) -> dict[tuple[str, int], Measured
 def search_lines(searches: dict[int, Searches]) -> Iterator[list[str]]:
     """Spanning trees, lists and linkage as they were done and as they are, beside the CPU."""
     seconds = cpu_seconds(searches)
-    operations = {"mst": "mst", "spanning tree": "mst"}
-    operations |= {name: name for name in ("neighbours", "nearest_records")}
-    for name, counted in operations.items():
+    for name in ("mst", "spanning tree", "neighbours", "nearest_records"):
         for n, each in searches.items():
             measured = seconds.get((name, n))
-            host = seconds["cutting", n].seconds if name == "mst" else 0.0
-            new = each.new.get(counted) or estimated(each, searches[n // 10])
-            works = {"old": each.old.get(counted), "new": new}
-            for which, work in works.items():
+            new = each.new.get(name) or estimated(each, searches[n // 10], name)
+            old = each.old.get("mst" if name == "spanning tree" else name)
+            for which, work in {"old": old, "new": new}.items():
+                on_host = name == "mst" and which == "old"
+                host = seconds["cutting", n].seconds if on_host else 0.0
                 beside = [f"`{name}`", f"{n:,}", which, *search_cells(work, host, measured)]
                 yield [*beside, str(measured or "-")]
 
@@ -214,15 +213,16 @@ def about_searches(searches: dict[int, Searches]) -> list[str]:
         "Records of 10 variables (SIM_13 and `benchmarks.scaling`'s), float64. `mst` with k=4, "
         f"and its spanning tree alone; `neighbours`, the {NEIGHBOURS} nearest of each record; "
         "`nearest_records`, record linkage with a release of groups of three. *Old* is what the "
-        "engine did before it had a search tree: Prim's method, lists on the CPU, and linkage by "
-        "array expressions over all pairs. "
+        "engine did before it had a search tree: Prim's method with cutting on the host, lists on "
+        "the CPU, and linkage by array expressions over all pairs. "
         "*Synchronisations* are those of the grid and numbers that the host waits for. Of many "
         f"queries a part was answered, {answered}, and counted for all. The spanning trees of "
         "100,000 and 1,000,000 records were made to the end; of 10,000,000 the lists were counted, "
         "and the rounds estimated from those of 1,000,000.",
         "",
-        "Seconds are projections as above. Those of `mst` include cutting the tree on the host, by "
-        f"the CPU engine ({cuts}). The CPU engine is measured on two cores: `mst` by "
+        "Seconds are projections as above. Those of `mst` include the cutting of the tree: of the "
+        f"old one on the host, by the CPU engine ({cuts}), of the new one on the device. "
+        "The CPU engine is measured on two cores: `mst` by "
         "`benchmarks.scaling`, the others here, half of the time of both cores; *about* is the "
         "growth from 100,000 to 1,000,000 records carried on. The machine had other work, "
         "which makes memory slower: the seconds measured here are rather too many.",

@@ -17,9 +17,10 @@ from microagg_gpu.datasets import clusters, simulated
 from microagg_gpu.kernels import cpu
 
 from ..scaling.measure import standardized
-from .budget import count_prim, count_tree
+from .budget import count_cut, count_prim, count_tree
 from .work import SQUARE, Work
 
+K = 4  # of mst
 NEIGHBOURS = 16  # of each record, as annealing asks for
 # Records, and how many of their queries one is answered of.
 SIZES = {100_000: 1, 1_000_000: 8, 10_000_000: 128}
@@ -50,8 +51,10 @@ def counted(n: int) -> Searches:
     count_expressions(old["nearest_records"], n, points.shape[1])
     seconds = {}
     if n <= WHOLE:
-        new["mst"] = Work()
-        count_tree(new["mst"], points)
+        new["spanning tree"], new["cutting"] = Work(), Work()
+        tree = count_tree(new["spanning tree"], points)
+        count_cut(new["cutting"], *tree, K)
+        new["mst"] = new["spanning tree"] + new["cutting"]
         seconds = _timed(points)
     return Searches(new, old, seconds)
 
@@ -116,20 +119,24 @@ def _timed(points: np.ndarray) -> dict[str, float]:
 
 
 def cut_seconds(points: np.ndarray) -> float:
-    """Seconds of one core for cutting the spanning tree, which is done on the host."""
+    """Seconds of one core for cutting the spanning tree on the host."""
     for records in (points[:1000], points):  # first to compile
         edges, lengths = cpu.minimum_spanning_tree(records)
         begun = process_time()
-        cpu.cut_edges(edges, lengths, len(records), 4)
+        cpu.cut_edges(edges, lengths, len(records), K)
     return process_time() - begun
 
 
-def estimated(large: Searches, whole: Searches) -> Work:
-    """A spanning tree of more records: its lists counted, its rounds estimated."""
+def estimated(large: Searches, whole: Searches, name: str) -> Work:
+    """A spanning tree of more records, and its cutting: its lists counted, the rest estimated."""
     lists, before = large.new["lists of mst"], whole.new["lists of mst"]
-    rounds = whole.new["mst"] + before.times(-1)
+    rounds = whole.new["spanning tree"] + before.times(-1)
     estimate = lists + rounds.times(lists.distances / before.distances)
-    for name in ("launches", "arguments", "expressions", "waits"):  # not more for more records
-        setattr(estimate, name, getattr(lists, name) + getattr(rounds, name))
+    cutting = whole.new["cutting"]
+    if name == "mst":
+        estimate += cutting.times(lists.held / before.held)
+    for what in ("launches", "arguments", "expressions", "waits"):  # not more for more records
+        parts = [lists, rounds, *([cutting] if name == "mst" else [])]
+        setattr(estimate, what, sum(getattr(part, what) for part in parts))
     estimate.held = lists.held
     return estimate

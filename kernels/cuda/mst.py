@@ -17,7 +17,7 @@ from typing import Any
 from ..arrays import array_namespace
 from ..protocol import Progress
 from .boxes import NONE, Boxes, build
-from .launching import check_room, launch, read_number
+from .launching import Pace, check_room, launch, read_number
 from .mst_kernels import (
     Best,
     Candidates,
@@ -26,17 +26,20 @@ from .mst_kernels import (
     hook,
     least_lengths,
     search_others,
+    search_together,
     unsettled,
 )
 from .prim import in_order, prim
-from .search import blocks_for, fill_rows, portions, tree_bytes
+from .search import blocks_for, fill_rows, portions, search_pace, tree_bytes
 from .team import THREADS
 from .warp import LANES
 
 LISTED = 8  # nearest records in a list: hardly dearer to find than one
 SAMPLE = 512  # records that show whether the tree helps
-# Of those that search, every so many first: their components' limits are then near for the rest.
-STAGES = (64, 8, 1)
+# Of those that search, every so many first: their components' limits are then near for the rest,
+# which search together, leaf by leaf.
+STAGES = (64, 8)
+TOGETHER = 8  # searches by single records that are as much work as one of a leaf, about
 
 
 def minimum_spanning_tree(points: Any, progress: Progress | None = None) -> tuple[Any, Any]:
@@ -59,16 +62,17 @@ def minimum_spanning_tree(points: Any, progress: Progress | None = None) -> tupl
         looked = fill_rows(tree, points, 0, SAMPLE, lengths, others)
         if looked * LANES > 0.4 * SAMPLE * n:
             return prim(points, progress)
-    for first, last in portions(n):
+    pace = search_pace(n)
+    for first, last in portions(n, pace):
         fill_rows(tree, points, first, last, lengths, others)
         if progress is not None:
             progress(0.5 * last / n)
-    found = _boruvka(tree, points, lengths, others, progress)
+    found = _boruvka(tree, points, lengths, others, pace, progress)
     return prim(points, progress) if found is None else found
 
 
 def _boruvka(
-    tree: Boxes, points: Any, lengths: Any, others: Any, progress: Progress | None
+    tree: Boxes, points: Any, lengths: Any, others: Any, pace: Pace, progress: Progress | None
 ) -> tuple[Any, Any] | None:
     """Unite components by the first edge of each until there is one; None if that is impossible.
 
@@ -94,7 +98,7 @@ def _boruvka(
         waiting = _unsettled(comp, candidates, best)
         if 2 * read_number(xp.count_nonzero(waiting)) > count:
             waiting[xp.argmax(xp.bincount(comp, minlength=n))] = 0
-            best = _search(tree, points, comp, waiting, candidates, best)
+            best = _search(tree, points, comp, waiting, candidates, best, pace)
             waiting = _unsettled(comp, candidates, best)
         parent = xp.empty_like(comp)
         launch(hook, blocks, comp, best, waiting, parent, edges, edge_lengths)
@@ -132,17 +136,23 @@ def _unsettled(comp: Any, candidates: Candidates, best: Best) -> Any:
 
 
 def _search(
-    tree: Boxes, points: Any, comp: Any, waiting: Any, candidates: Candidates, best: Best
+    tree: Boxes,
+    points: Any,
+    comp: Any,
+    waiting: Any,
+    candidates: Candidates,
+    best: Best,
+    pace: Pace,
 ) -> Best:
     """Let the records of waiting components search the tree; the best edges then."""
-    n = points.shape[0]
-    in_order = tree.record.reshape(-1)[:n]
+    xp = array_namespace(points)
     searches = (waiting[comp] != 0) & (candidates.known == 0)
-    seekers = in_order[searches[in_order]]
+    in_leaves = searches[tree.record] & (tree.record >= 0)
+    seekers = tree.record[in_leaves]
     common = _common_components(tree, comp)
     done = 0
     for step in STAGES:
-        for first, last in portions(-(-seekers.shape[0] // step)):
+        for first, last in portions(-(-seekers.shape[0] // step), pace):
             launch(
                 search_others, blocks_for(last - first),
                 tree, common, points, seekers, first, last, step, done, comp, candidates, best,
@@ -150,7 +160,14 @@ def _search(
             read_number(waiting[0])
         best = _best_edges(comp, candidates)
         done = step
-    return best
+    leaves = xp.nonzero(xp.any(in_leaves, axis=1))[0]
+    for first, last in portions(leaves.shape[0], pace, TOGETHER):
+        launch(
+            search_together, blocks_for(last - first),
+            tree, common, points, leaves, first, last, comp, waiting, candidates, best,
+        )  # fmt: skip
+        read_number(waiting[0])
+    return _best_edges(comp, candidates)
 
 
 def _common_components(tree: Boxes, comp: Any) -> Any:
