@@ -149,15 +149,9 @@ class Measured(NamedTuple):
 def cpu_seconds(searches: dict[int, Searches]) -> dict[tuple[str, int], Measured]:
     """Seconds of the CPU engine by operation and records.
 
-    Those of `mst` are from `benchmarks.scaling`. For the most records they follow from the growth
-    between the two sizes before.
+    For the most records they follow from the growth between the two sizes before.
     """
-    rows = json.loads((RESULTS / "scaling-cpu.json").read_text())["rows"].values()
     known = {}
-    for row in rows:
-        if row["method"] == "mst" and row["who"] == "ours" and row["d"] == 10 and "seconds" in row:
-            known["mst", row["n"]] = Measured(row["seconds"])
-            known["spanning tree", row["n"]] = Measured(row["tree_seconds"])
     for n, each in searches.items():
         known |= {(name, n): Measured(seconds) for name, seconds in each.cpu.items()}
     small, large, largest = SIZES
@@ -200,6 +194,18 @@ def search_cells(work: Work | None, host: float, measured: Measured | None) -> l
     return cells
 
 
+def scaling_seconds() -> str:
+    """What `benchmarks.scaling` measured of the spanning tree, on another day."""
+    rows = json.loads((RESULTS / "scaling-cpu.json").read_text())["rows"].values()
+    known = {
+        row["n"]: row["seconds"]
+        for row in rows
+        if row["method"] == "mst" and row["who"] == "ours" and row["d"] == 10 and "seconds" in row
+    }
+    told = " and ".join(f"{figure(known[n])} s for {n:,}" for n in SIZES if n in known)
+    return f"`benchmarks.scaling` measured a whole `mst` on an earlier day: {told} records."
+
+
 def about_searches(searches: dict[int, Searches]) -> list[str]:
     """Spanning trees, lists of neighbours and linkage, old and new."""
     if not searches:
@@ -222,10 +228,9 @@ def about_searches(searches: dict[int, Searches]) -> list[str]:
         "",
         "Seconds are projections as above. Those of `mst` include the cutting of the tree: of the "
         f"old one on the host, by the CPU engine ({cuts}), of the new one on the device. "
-        "The CPU engine is measured on two cores: `mst` by "
-        "`benchmarks.scaling`, the others here, half of the time of both cores; *about* is the "
-        "growth from 100,000 to 1,000,000 records carried on. The machine had other work, "
-        "which makes memory slower: the seconds measured here are rather too many.",
+        "The CPU engine is measured here, in seconds of processors: half of those that both cores "
+        "work together, and those of one core for the rest; *about* is the growth from 100,000 to "
+        f"1,000,000 records carried on. {scaling_seconds()}",
         "",
         *table(
             ("operation", "n", "", "distances", "bytes", "launches", "expressions",

@@ -304,7 +304,7 @@ def _search_together(
                 barred = c
         if barred == -2:
             continue
-        barred = NONE if several else barred
+        barred = np.int64(NONE) if several else barred
         low, high = np.empty(d), np.empty(d)
         for v in range(d):
             low[v] = tree.low[home // LANES, v, home % LANES]
