@@ -91,8 +91,8 @@ def about_methods(works: Works) -> list[str]:
         "are those of records and of what is kept of each, as if nothing stayed in a cache. "
         "*Expressions* are CuPy's kernels for building a search tree and for the rounds of a "
         "spanning tree; *waits* are numbers that the host reads; *instructions* are those of PTX "
-        "that warps execute for searches. CuPy's own copies when a method starts, and what is done "
-        "on the host (cutting the spanning tree), are not counted.",
+        "that warps execute for searches and for cutting a spanning tree. CuPy's own copies when a "
+        "method starts are not counted.",
         "",
         *table(
             ("method", "data", "n", "k", "launches", "expressions", "waits", "grid syncs",
@@ -118,8 +118,8 @@ def about_methods(works: Works) -> list[str]:
         *(f"- {card}." for card in cards),
         "",
         f"Records that fit into {USABLE:.0%} of the L2 cache come from there; of more records that "
-        "share, squared. Not in it: compiling (see the first call), the host's part (cutting the "
-        "spanning tree, below), and memory that CuPy has to ask for.",
+        "share, squared. Not in it: compiling (see the first call), and memory that CuPy has to "
+        "ask for.",
         "",
         "Projected seconds:",
         "",
