@@ -63,6 +63,7 @@ COSTS = {
     ("search_kernels", "nearest_rows"): Cost("record of a leaf", (3, 0), (1, 0), 1),
     ("search_kernels", "nearest_points"): Cost("record of a leaf", (3, 0), (1, 0), 1),
     ("mst_kernels", "search_others"): Cost("record of a leaf", (3, 0), (1, 0), 2),
+    ("mst_kernels", "search_together"): Cost("record of a leaf", (3, 0), (1, 0), 2),
     ("mst_kernels", "advance"): Cost("record", (0, 0), (0, 2), 4),
     ("mst_kernels", "least_lengths"): Cost("record", (0, 0), (0, 2), 2),
     ("mst_kernels", "first_edges"): Cost("record", (0, 0), (0, 2), 4),

@@ -151,7 +151,7 @@ def cpu_seconds(searches: dict[int, Searches]) -> dict[tuple[str, int], Measured
 
     For the most records they follow from the growth between the two sizes before.
     """
-    known = {}
+    known: dict[tuple[str, int], Measured] = {}
     for n, each in searches.items():
         known |= {(name, n): Measured(seconds) for name, seconds in each.cpu.items()}
     small, large, largest = SIZES
