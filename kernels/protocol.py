@@ -120,11 +120,12 @@ class Engine(Protocol):
 
     def minimum_spanning_tree(
         self, points: Any, progress: Progress | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Any, Any]:
         """The Euclidean minimum spanning tree.
 
         Edges are ordered by squared length, then by their lower and higher end, which makes the
-        tree unique whatever the algorithm that finds it.
+        tree unique whatever the algorithm that finds it. The tree may stay on a GPU, where
+        `cut_edges` needs it.
 
         Returns
         -------
@@ -134,17 +135,23 @@ class Engine(Protocol):
             Squared lengths.
         """
 
-    def cut_edges(self, edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndarray:
+    def cut_edges(self, edges: Any, lengths: Any, n: int, k: int) -> np.ndarray:
         """Delete removable edges from the longest on, and label the trees that remain.
 
         Phases 2 and 3 of Laszlo and Mukherjee 2005 (sections 3.2 and 3.3): an edge goes if it
         leaves at least k nodes on both sides. Of equally long edges the one with the lowest
         records goes first.
 
+        Parameters
+        ----------
+        edges, lengths
+            What `minimum_spanning_tree` returns.
+        n, k : int
+
         Returns
         -------
         labels : int64 array of shape (n,)
-            Of each node, the node of its tree that is nearest to node 0 in the spanning tree.
+            Of each node, the lowest one of its tree.
         """
 
     def extreme_groups(

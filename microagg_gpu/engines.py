@@ -52,7 +52,7 @@ ON_GPU: dict[str, tuple[float, float]] = {
     "mst": (5_000, inf),
     "genetic": (5_000, inf),
     "individual": (1_000_000, inf),
-    "nearest records": (5_000, inf),
+    "nearest records": (10_000, inf),
 }
 
 

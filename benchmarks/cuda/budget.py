@@ -217,6 +217,12 @@ def count_tree(work: Work, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return cpu.minimum_spanning_tree(points)
 
 
+def count_cut(work: Work, edges: np.ndarray, lengths: np.ndarray, k: int) -> np.ndarray:
+    """The cutting of a tree, on the device or by the host as the engine chooses."""
+    with import_module("benchmarks.cuda.trees").counted(work):
+        return _engine("cut").cut_edges(edges, lengths, len(edges) + 1, k)
+
+
 @njit(cache=True, nogil=True)
 def _advance(groups, tree, nodes, k, plain, small, live, enough, tally):
     """`ward_tree._advance`, which also counts steps, the groups compared with, and mergers."""
@@ -280,6 +286,9 @@ def dry_engine(work: Work) -> ModuleType:
     def minimum_spanning_tree(points: Any, progress: Any = None) -> Any:
         return count_tree(work, points)
 
+    def cut_edges(edges: Any, lengths: Any, n: int, k: int) -> np.ndarray:
+        return count_cut(work, edges, lengths, k)
+
     def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
         sizes = np.unique(within, return_counts=True)[1]
         if len(sizes) > 1:  # a block to a problem, all at once
@@ -331,6 +340,7 @@ def dry_engine(work: Work) -> ModuleType:
         points, k, gather, steps(k, "groups"), within
     )
     engine.minimum_spanning_tree = minimum_spanning_tree
+    engine.cut_edges = cut_edges
     engine.extreme_groups = extreme_groups
     engine.merge_until_k = merge_until_k
     return engine

@@ -145,18 +145,19 @@ def operations(engine: Any) -> dict[str, Callable[[np.ndarray], Any]]:
         "neighbours": lambda points: engine.neighbours(points, 2),
         "nearest_records": lambda points: engine.nearest_records(points, points),
         "best_moves": best_moves,
-        "searches of mst": _search_all,
+        "searches of mst": _search_and_cut,
     }
 
 
-def _search_all(points: np.ndarray) -> None:
-    """A spanning tree of which every component has to search."""
+def _search_and_cut(points: np.ndarray) -> None:
+    """A spanning tree of which every component has to search, and which the device cuts."""
     mst: Any = import_module(f"{ENGINE}.mst")
     usual, mst.LISTED = mst.LISTED, 1
     try:
-        mst.minimum_spanning_tree(points)
+        tree = mst.minimum_spanning_tree(points)
     finally:
         mst.LISTED = usual
+    import_module(f"{ENGINE}.cut").cut_in_rounds(*tree, len(points), K)
 
 
 class _Enough(Exception):

@@ -61,20 +61,36 @@ def projection(work: Work, card: Card, real: str, assumed: str) -> float:
     time until the first bytes of every scan are there; then what is waited for. Products are not
     fused with sums, so half of the published peak is what can be reached.
     """
+    at_once, after = terms(work, card, real, assumed)
+    item = np.dtype(real).itemsize
+    byte = seconds_a_byte(work.held * item, card, assumed)
+    peak = getattr(card, real) / 2 * REACHED[assumed][2]
+    tiles = max(item * work.tile_values * byte, work.tile_flops / peak)
+    return tiles + max(at_once.values()) + sum(after.values())
+
+
+def terms(
+    work: Work, card: Card, real: str, assumed: str
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds without tiles: of what is done at once, so the longest counts, and of the rest."""
     meeting, step = ASSUMED[assumed]
     item = np.dtype(real).itemsize
     peak = getattr(card, real) / 2 * REACHED[assumed][2]
     byte = seconds_a_byte(work.held * item, card, assumed)
-    tiles = max(item * work.tile_values * byte, work.tile_flops / peak)
-    moving = (work.bytes(item) - item * work.tile_values) * byte
-    computing = (work.flops - work.tile_flops + card.processors * work.kept) / peak
-    arriving = work.grid_syncs * FIRST[assumed]
     issued, each = ISSUED[assumed]
-    issuing = work.instructions * each / (card.processors * card.clock * issued)
-    waiting = work.grid_syncs * meeting + (work.reductions + work.removals) * step
-    started = work.launches * LAUNCH + work.arguments * ARGUMENT
-    started += work.expressions * EXPRESSION + work.waits * WAIT
-    return tiles + max(moving, computing, arriving, issuing) + waiting + started
+    at_once = {
+        "bytes": (work.bytes(item) - item * work.tile_values) * byte,
+        "flops": (work.flops - work.tile_flops + card.processors * work.kept) / peak,
+        "first bytes": work.grid_syncs * FIRST[assumed],
+        "instructions": work.instructions * each / (card.processors * card.clock * issued),
+    }
+    after = {
+        "meetings": work.grid_syncs * meeting + (work.reductions + work.removals) * step,
+        "launches": work.launches * LAUNCH + work.arguments * ARGUMENT,
+        "expressions": work.expressions * EXPRESSION,
+        "waits": work.waits * WAIT,
+    }
+    return at_once, after
 
 
 def seconds_a_byte(held: int, card: Card, assumed: str) -> float:

@@ -9,17 +9,20 @@ table those of the one before are taken, each record's as often as its lists too
 from importlib import import_module
 from time import process_time
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from numba import get_num_threads
 
 from microagg_gpu.datasets import clusters, simulated
 from microagg_gpu.kernels import cpu
+from microagg_gpu.kernels.cpu import mst
 
 from ..scaling.measure import standardized
-from .budget import count_prim, count_tree
+from .budget import count_cut, count_prim, count_tree
 from .work import SQUARE, Work
 
+K = 4  # of mst
 NEIGHBOURS = 16  # of each record, as annealing asks for
 # Records, and how many of their queries one is answered of.
 SIZES = {100_000: 1, 1_000_000: 8, 10_000_000: 128}
@@ -50,8 +53,10 @@ def counted(n: int) -> Searches:
     count_expressions(old["nearest_records"], n, points.shape[1])
     seconds = {}
     if n <= WHOLE:
-        new["mst"] = Work()
-        count_tree(new["mst"], points)
+        new["spanning tree"], new["cutting"] = Work(), Work()
+        tree = count_tree(new["spanning tree"], points)
+        count_cut(new["cutting"], *tree, K)
+        new["mst"] = new["spanning tree"] + new["cutting"]
         seconds = _timed(points)
     return Searches(new, old, seconds)
 
@@ -112,24 +117,46 @@ def _timed(points: np.ndarray) -> dict[str, float]:
     begun = process_time()
     cpu.nearest_records(points, queries)
     seconds["nearest_records"] = (process_time() - begun) / get_num_threads()
-    return seconds | {"cutting": cut_seconds(points)}
+    return seconds | tree_seconds(points)
 
 
-def cut_seconds(points: np.ndarray) -> float:
-    """Seconds of one core for cutting the spanning tree, which is done on the host."""
-    for records in (points[:1000], points):  # first to compile
-        edges, lengths = cpu.minimum_spanning_tree(records)
+def tree_seconds(points: np.ndarray) -> dict[str, float]:
+    """Seconds of the CPU engine for a spanning tree, and of one core for cutting it.
+
+    What all cores do together counts as if it were divided evenly, the rest as it is.
+    """
+    together = 0.0
+    usual: Any = mst.on_all_cores
+
+    def timed(*given: Any) -> Any:
+        nonlocal together
         begun = process_time()
-        cpu.cut_edges(edges, lengths, len(records), 4)
-    return process_time() - begun
+        try:
+            return usual(*given)
+        finally:
+            together += process_time() - begun
+
+    with patch.object(mst, "on_all_cores", timed):
+        for records in (points[:1000], points):  # first to compile
+            together, begun = 0.0, process_time()
+            edges, lengths = cpu.minimum_spanning_tree(records)
+            tree = process_time() - begun - together + together / get_num_threads()
+            begun = process_time()
+            cpu.cut_edges(edges, lengths, len(records), K)
+            cutting = process_time() - begun
+    return {"spanning tree": tree, "cutting": cutting, "mst": tree + cutting}
 
 
-def estimated(large: Searches, whole: Searches) -> Work:
-    """A spanning tree of more records: its lists counted, its rounds estimated."""
+def estimated(large: Searches, whole: Searches, name: str) -> Work:
+    """A spanning tree of more records, and its cutting: its lists counted, the rest estimated."""
     lists, before = large.new["lists of mst"], whole.new["lists of mst"]
-    rounds = whole.new["mst"] + before.times(-1)
+    rounds = whole.new["spanning tree"] + before.times(-1)
     estimate = lists + rounds.times(lists.distances / before.distances)
-    for name in ("launches", "arguments", "expressions", "waits"):  # not more for more records
-        setattr(estimate, name, getattr(lists, name) + getattr(rounds, name))
+    cutting = whole.new["cutting"]
+    if name == "mst":
+        estimate += cutting.times(lists.held / before.held)
+    for what in ("launches", "arguments", "expressions", "waits"):  # not more for more records
+        parts = [lists, rounds, *([cutting] if name == "mst" else [])]
+        setattr(estimate, what, sum(getattr(part, what) for part in parts))
     estimate.held = lists.held
     return estimate

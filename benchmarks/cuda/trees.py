@@ -14,13 +14,16 @@ from unittest.mock import patch
 import numpy as np
 from numba import njit
 
-from microagg_gpu.kernels.cuda import mst, search
+from microagg_gpu.kernels.cuda import cut, launching, mst, search
 from microagg_gpu.kernels.cuda.boxes import NONE
 from microagg_gpu.kernels.cuda.launching import flat
 
+from . import walks
 from .work import Work
 
 LEAVES, BLOCKS, STEPS, INSERTED, RECORDS = range(5)
+BOXES = INSERTED  # of records that search together: boxes that each lane looks at
+TILES = 5  # of these: leaves, each looked at by some of the records one after the other
 LANES = 32
 # PTX instructions of a warp: for each variable, and besides. A test compares the sum with those
 # that ptxrun executes.
@@ -28,8 +31,13 @@ INSTRUCTIONS = {
     **{LEAVES: (6, 80), BLOCKS: (12, 90), STEPS: (0, 90)},
     **{INSERTED: (0, 60), RECORDS: (0, 60)},
 }
-# Array expressions beside a kernel: those of a round, and of a stage of a search.
-EXPRESSIONS = {"hook": 12, "search_others": 15}
+# Of a warp whose lanes have a record each.
+TOGETHER = {
+    **{LEAVES: (6, 110), BLOCKS: (14, 90), STEPS: (0, 90)},
+    **{BOXES: (12, 50), RECORDS: (0, 200)},
+}
+# Array expressions beside a kernel: those of a round, of parts of a search, and of the cutting.
+EXPRESSIONS = {"hook": 24, "search_others": 15, "search_together": 25, "decide": 5, "unite": 25}
 
 
 @njit(cache=True)
@@ -274,6 +282,89 @@ def _search_others(
 
 
 @njit(cache=True)
+def _search_together(
+    tree, common, points, leaves, first, last, comp, waiting, candidates, best, tally
+):
+    levels, d = len(tree.start) - 1, tree.value.shape[1]
+    bounds = np.empty((levels, LANES))
+    own, name = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.int64)
+    limit, found = np.empty(LANES), np.empty(LANES, dtype=np.int8)
+    wanted = np.empty(LANES, dtype=np.bool_)
+    for query in range(first, last):
+        tally[RECORDS] += 1
+        home = leaves[query]
+        own[:], limit[:], name[:], found[:] = -1, -1.0, 0, 0
+        barred, several = np.int64(-2), False
+        for lane in range(LANES):
+            row = tree.record[home, lane]
+            if row >= 0 and waiting[comp[row]] and _may_improve(row, comp, candidates, best):
+                own[lane] = c = comp[row]
+                limit[lane], name[lane] = best.length[c], _before_edge(row, best.edge[c], len(comp))
+                several |= barred not in (-2, c)
+                barred = c
+        if barred == -2:
+            continue
+        barred = np.int64(NONE) if several else barred
+        low, high = np.empty(d), np.empty(d)
+        for v in range(d):
+            low[v] = tree.low[home // LANES, v, home % LANES]
+            high[v] = tree.high[home // LANES, v, home % LANES]
+        level, block, entered = levels - 1, 0, False
+        while True:
+            if not entered:
+                entered = True
+                at = tree.start[level] + block
+                tally[BLOCKS] += 1
+                for lane in range(LANES):
+                    total = 0.0
+                    for v in range(d):
+                        gap = max(tree.low[at, v, lane] - high[v], low[v] - tree.high[at, v, lane])
+                        total += max(gap, 0.0) ** 2
+                    bounds[level, lane] = np.inf if common[at, lane] == barred else total
+            level, block, box, _ = _nearest_box(
+                tree, bounds, level, block, limit.max(), NONE, tally
+            )
+            if level == levels:
+                break
+            at = tree.start[level] + block
+            tally[BOXES] += 1
+            wanted[:] = False
+            for lane in range(LANES):
+                if own[lane] < 0 or common[at, box] == own[lane]:
+                    continue
+                total = 0.0
+                for v in range(d):
+                    x = tree.value[home, v, lane]
+                    gap = max(tree.low[at, v, box] - x, x - tree.high[at, v, box], 0.0)
+                    total += gap * gap
+                equal = total == limit[lane] and tree.lowest[at, box] < name[lane]
+                wanted[lane] = total < limit[lane] or equal
+            if not wanted.any():
+                continue
+            block = block * LANES + box
+            if level > 0:
+                level, entered = level - 1, False
+                continue
+            tally[TILES] += 1
+            for lane in range(LANES):
+                if not wanted[lane]:
+                    continue
+                tally[LEAVES] += 1
+                target = points[tree.record[home, lane]]
+                for j in range(LANES):
+                    distance, r = _distance(tree, block, j, target), tree.record[block, j]
+                    equal = distance == limit[lane] and r < name[lane]
+                    if (distance < limit[lane] or equal) and comp[r] != own[lane]:
+                        limit[lane], name[lane], found[lane] = distance, r, 1
+            block //= LANES
+        for lane in range(LANES):
+            if own[lane] >= 0:
+                row = tree.record[home, lane]
+                candidates.length[row], candidates.other[row] = limit[lane], name[lane]
+                candidates.known[row] = found[lane]
+
+
+@njit(cache=True)
 def _hook(comp, best, waiting, parent, edges, lengths, tally):
     n = len(comp)
     tally[RECORDS] += n // LANES
@@ -298,7 +389,9 @@ TWINS: dict[str, Callable[..., None]] = {
     "first_edges": _first_edges,
     "unsettled": _unsettled,
     "search_others": _search_others,
+    "search_together": _search_together,
     "hook": _hook,
+    **walks.TWINS,
 }
 # Numbers and indices that a thread to a record reads and writes in such a kernel.
 _PER_RECORD = {"advance": (2, 4), "least_lengths": (2, 2), "first_edges": (2, 4)}
@@ -328,7 +421,7 @@ def counted(work: Work, every: int = 1) -> Iterator[None]:
 
     def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
         name = kernel.py_func.__name__
-        tally = np.zeros(5, dtype=np.int64)
+        tally = np.zeros(6, dtype=np.int64)
         if every > 1 and name in _QUERIES:
             _sample(name, arguments, every, tally)
         else:
@@ -340,19 +433,22 @@ def counted(work: Work, every: int = 1) -> Iterator[None]:
             work.values += numbers
             work.words += indices
             work.instructions += 60 * len(arguments[0]) // LANES
+        elif name in walks.TWINS:
+            walks.add(work, tally)
         else:
-            _add_searches(work, tally, arguments[0].value.shape[1])
+            d = arguments[0].value.shape[1]
+            (_add_together if name == "search_together" else _add_searches)(work, tally, d)
 
     def read_number(x: Any) -> int:
         work.waits += 1
         return int(x)
 
     with ExitStack() as stack:
-        for module in (mst, search):
+        for module in (cut, mst, search):
             stack.enter_context(patch.object(module, "launch", launch))
             stack.enter_context(patch.object(module, "read_number", read_number))
         # Launches grow as on a device that is fast.
-        stack.enter_context(patch.object(search, "_SECONDS", math.inf))
+        stack.enter_context(patch.object(launching.Pace, "SECONDS", math.inf))
         stack.enter_context(patch.object(mst, "prim", _no_prim))
         yield
 
@@ -366,12 +462,23 @@ class NoTree(Exception):
 
 
 def _add_searches(work: Work, tally: np.ndarray, d: int) -> None:
-    leaves, blocks, _, _, queries = map(int, tally)
+    leaves, blocks, _, _, queries, _ = map(int, tally)
     work.distances += leaves * LANES
     work.flops += (leaves * 3 + blocks * 4) * LANES * d
     work.values += (leaves + 2 * blocks) * LANES * d + queries * d
     work.words += leaves * LANES + queries * 16
     for what, (each, besides) in INSTRUCTIONS.items():
+        work.instructions += int(tally[what]) * (each * d + besides)
+
+
+def _add_together(work: Work, tally: np.ndarray, d: int) -> None:
+    """A leaf comes from memory once for all records that look at it one after the other."""
+    leaves, blocks, _, boxes, homes, tiles = map(int, tally)
+    work.distances += leaves * LANES
+    work.flops += (leaves * 3 + (boxes + blocks) * 4) * LANES * d
+    work.values += (tiles + 2 * blocks + homes) * LANES * d + 2 * boxes * d
+    work.words += 2 * tiles * LANES + homes * LANES * 16
+    for what, (each, besides) in TOGETHER.items():
         work.instructions += int(tally[what]) * (each * d + besides)
 
 

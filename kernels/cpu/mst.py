@@ -286,7 +286,10 @@ def _cut(edges, n, k):
         size[old] -= size[parts]
         _rename(start, neighbours, part, first, barred, parts, queue)
         parts += 1
-    return top[part]
+    lowest = np.empty(parts, dtype=np.int64)
+    for node in range(n - 1, -1, -1):
+        lowest[part[node]] = node
+    return lowest[part]
 
 
 @inner()

@@ -1,15 +1,15 @@
 """The CUDA engine: the operations of the generic engine in Numba CUDA, for arrays on a GPU.
 
 Every operation returns what the generic one does, to the last bit. Long loops run on the device as
-a whole; what is left to the host is the cutting of trees, the recursion of k-Ward, paths with their
-cuts, and annealing, where each step depends on the one before. Sets of mixed variables are
-the generic engine's, in CuPy. There is no `PointSet`: a launch for each step would cost too much.
+a whole. What is left to the host is the control of rounds, the cutting of trees whose edges wait
+for each other, the recursion of k-Ward, paths with their cuts, and annealing, where each step
+depends on the one before. Sets of mixed variables are the generic engine's, in CuPy. There is no
+`PointSet`: a launch for each step would cost too much.
 
 Arrays are CuPy's, or NumPy's where CUDA is simulated.
 """
 
 from ..cpu.annealing import anneal
-from ..cpu.mst import cut_edges
 from ..cpu.pair_loops import PairLoops
 from ..cpu.paths import nearest_path, shorten_tour
 from ..cpu.segments import optimal_path_sizes
@@ -19,6 +19,7 @@ from ..generic import (
     join_closest_groups,
     join_nearest_records,
 )
+from .cut import cut_edges
 from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .launching import at_its_arrays

@@ -195,3 +195,43 @@ def nearest_box(tree, bounds, level, block, limit, name):
         level += 1
         block //= LANES
     return level, block, np.int32(0), infinite
+
+
+# The same for the records of a leaf, `home`, which walk together, a lane to each.
+
+
+@cuda.jit(device=True)
+def distance_between_boxes(tree, block, lane, home):
+    """Squared distance of the box around a leaf to the lane's box; infinite to an empty one."""
+    at = np.uint64(block)
+    place = np.uint64(lane)
+    of = np.uint64(home // LANES)
+    own = np.uint64(home % LANES)
+    zero = tree.value.dtype.type(0)
+    total = zero
+    v = np.uint64(0)
+    while v < np.uint64(tree.low.shape[1]):
+        before = tree.low[at, v, place] - tree.high[of, v, own]
+        after = tree.low[of, v, own] - tree.high[at, v, place]
+        gap = max(before, after, zero)
+        total += product(gap, gap)
+        v += np.uint64(1)
+    return total
+
+
+@cuda.jit(device=True)
+def distance_to_one_box(tree, block, box, home, lane):
+    """Squared distance of the lane's record of a leaf to a box, the same for all lanes."""
+    at = np.uint64(block)
+    place = np.uint64(box)
+    of = np.uint64(home)
+    own = np.uint64(lane)
+    zero = tree.value.dtype.type(0)
+    total = zero
+    v = np.uint64(0)
+    while v < np.uint64(tree.low.shape[1]):
+        x = tree.value[of, v, own]
+        gap = max(tree.low[at, v, place] - x, x - tree.high[at, v, place], zero)
+        total += product(gap, gap)
+        v += np.uint64(1)
+    return total

@@ -73,15 +73,17 @@ class Pace:
     ----------
     most : int
         The most work of a launch, whatever it takes.
+    first : int, optional
+        The work of the first launches.
     """
 
     SECONDS = 0.1
     FIRST = 1024  # so little of the most, since a multiprocessor may have to do it alone
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, first: int | None = None) -> None:
         self._most = max(1, most)
         self._timed = False
-        self.work = max(1, most // self.FIRST)
+        self.work = max(1, most // self.FIRST if first is None else min(first, most))
 
     def __enter__(self) -> None:
         self._begun = perf_counter()

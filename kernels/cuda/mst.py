@@ -8,19 +8,16 @@ nearer record of another component, with the component's best edge as the limit.
 component never needs to search.
 
 The host decides after each round whether to search or to unite, and when to end; all else is on the
-device. Per round some ten launches, and as many numbers read.
+device, and the tree stays there to be cut. Per round some ten launches, and as many numbers read.
 """
 
 import math
 from typing import Any
 
-import numpy as np
-
 from ..arrays import array_namespace
-from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .boxes import NONE, Boxes, build
-from .launching import check_room, launch, read_number
+from .launching import Pace, check_room, launch, read_number
 from .mst_kernels import (
     Best,
     Candidates,
@@ -29,22 +26,23 @@ from .mst_kernels import (
     hook,
     least_lengths,
     search_others,
+    search_together,
     unsettled,
 )
-from .prim import prim
-from .search import blocks_for, fill_rows, portions, tree_bytes
+from .prim import in_order, prim
+from .search import blocks_for, fill_rows, portions, search_pace, tree_bytes
 from .team import THREADS
 from .warp import LANES
 
 LISTED = 8  # nearest records in a list: hardly dearer to find than one
 SAMPLE = 512  # records that show whether the tree helps
-# Of those that search, every so many first: their components' limits are then near for the rest.
-STAGES = (64, 8, 1)
+# Of those that search, every so many first: their components' limits are then near for the rest,
+# which search together, leaf by leaf.
+STAGES = (64, 8)
+TOGETHER = 8  # searches by single records that are as much work as one of a leaf, about
 
 
-def minimum_spanning_tree(
-    points: Any, progress: Progress | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def minimum_spanning_tree(points: Any, progress: Progress | None = None) -> tuple[Any, Any]:
     """Boruvka's method on lists of nearest records and a search tree, or Prim's.
 
     Prim's if the first searches have to look at more than 0.4 of all records, as in noise of
@@ -53,7 +51,7 @@ def minimum_spanning_tree(
     xp = array_namespace(points)
     n, d = points.shape
     if n < 2:
-        return np.empty((0, 2), dtype=np.int64), np.empty(0)
+        return xp.empty((0, 2), dtype=xp.int64), xp.empty((0,), dtype=xp.float64)
     item = points.dtype.itemsize
     check_room(points, tree_bytes(n, d, item) + n * (LISTED * (item + 8) + 12 * 8))
     points = xp.ascontiguousarray(points)
@@ -64,17 +62,18 @@ def minimum_spanning_tree(
         looked = fill_rows(tree, points, 0, SAMPLE, lengths, others)
         if looked * LANES > 0.4 * SAMPLE * n:
             return prim(points, progress)
-    for first, last in portions(n):
+    pace = search_pace(n)
+    for first, last in portions(n, pace):
         fill_rows(tree, points, first, last, lengths, others)
         if progress is not None:
             progress(0.5 * last / n)
-    found = _boruvka(tree, points, lengths, others, progress)
+    found = _boruvka(tree, points, lengths, others, pace, progress)
     return prim(points, progress) if found is None else found
 
 
 def _boruvka(
-    tree: Boxes, points: Any, lengths: Any, others: Any, progress: Progress | None
-) -> tuple[np.ndarray, np.ndarray] | None:
+    tree: Boxes, points: Any, lengths: Any, others: Any, pace: Pace, progress: Progress | None
+) -> tuple[Any, Any] | None:
     """Unite components by the first edge of each until there is one; None if that is impossible.
 
     It is where squared distances are too large for numbers.
@@ -99,11 +98,11 @@ def _boruvka(
         waiting = _unsettled(comp, candidates, best)
         if 2 * read_number(xp.count_nonzero(waiting)) > count:
             waiting[xp.argmax(xp.bincount(comp, minlength=n))] = 0
-            best = _search(tree, points, comp, waiting, candidates, best)
+            best = _search(tree, points, comp, waiting, candidates, best, pace)
             waiting = _unsettled(comp, candidates, best)
         parent = xp.empty_like(comp)
         launch(hook, blocks, comp, best, waiting, parent, edges, edge_lengths)
-        comp = _roots(parent)
+        comp = roots(parent)
         left = read_number(xp.count_nonzero(comp == every))
         if left == count:
             return None
@@ -111,10 +110,7 @@ def _boruvka(
         if progress is not None:
             progress(0.5 + 0.5 * (1 - count / n))
     of_tree = xp.nonzero(edges != NONE)[0]
-    order = of_tree[xp.argsort(edges[of_tree])]
-    order = order[xp.argsort(edge_lengths[order], stable=True)]
-    codes, squared = to_numpy(edges[order]), to_numpy(edge_lengths[order]).astype(np.float64)
-    return np.stack([codes // n, codes % n], axis=1), squared
+    return in_order(edges[of_tree], edge_lengths[of_tree], n)
 
 
 def _best_edges(comp: Any, candidates: Candidates) -> Best:
@@ -140,17 +136,23 @@ def _unsettled(comp: Any, candidates: Candidates, best: Best) -> Any:
 
 
 def _search(
-    tree: Boxes, points: Any, comp: Any, waiting: Any, candidates: Candidates, best: Best
+    tree: Boxes,
+    points: Any,
+    comp: Any,
+    waiting: Any,
+    candidates: Candidates,
+    best: Best,
+    pace: Pace,
 ) -> Best:
     """Let the records of waiting components search the tree; the best edges then."""
-    n = points.shape[0]
-    in_order = tree.record.reshape(-1)[:n]
+    xp = array_namespace(points)
     searches = (waiting[comp] != 0) & (candidates.known == 0)
-    seekers = in_order[searches[in_order]]
+    in_leaves = searches[tree.record] & (tree.record >= 0)
+    seekers = tree.record[in_leaves]
     common = _common_components(tree, comp)
     done = 0
     for step in STAGES:
-        for first, last in portions(-(-seekers.shape[0] // step)):
+        for first, last in portions(-(-seekers.shape[0] // step), pace):
             launch(
                 search_others, blocks_for(last - first),
                 tree, common, points, seekers, first, last, step, done, comp, candidates, best,
@@ -158,7 +160,14 @@ def _search(
             read_number(waiting[0])
         best = _best_edges(comp, candidates)
         done = step
-    return best
+    leaves = xp.nonzero(xp.any(in_leaves, axis=1))[0]
+    for first, last in portions(leaves.shape[0], pace, TOGETHER):
+        launch(
+            search_together, blocks_for(last - first),
+            tree, common, points, leaves, first, last, comp, waiting, candidates, best,
+        )  # fmt: skip
+        read_number(waiting[0])
+    return _best_edges(comp, candidates)
 
 
 def _common_components(tree: Boxes, comp: Any) -> Any:
@@ -177,7 +186,7 @@ def _common_components(tree: Boxes, comp: Any) -> Any:
             return xp.concatenate(levels, axis=0)
 
 
-def _roots(parent: Any) -> Any:
+def roots(parent: Any) -> Any:
     """What each component hangs onto in the end: every step doubles the ways."""
     xp = array_namespace(parent)
     while True:

@@ -1,4 +1,4 @@
-"""The kernels of Boruvka's rounds: a thread to a record, and a warp to a record that searches.
+"""The kernels of Boruvka's rounds: a thread to a record; a warp to a record or leaf that searches.
 
 A component is named by one of its records; arrays of components have a place for every record, and
 only the places of such names are used. Edges are numbers, lower end * n + higher end, so that among
@@ -13,11 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from .boxes import LEVELS, NONE, distance_in_leaf, nearest_box
+from .boxes import (
+    LEVELS,
+    NONE,
+    distance_between_boxes,
+    distance_in_leaf,
+    distance_to_one_box,
+    nearest_box,
+)
 from .compiled import entry
 from .search_kernels import comes_first, enter, my_query
 from .team import THREADS
-from .warp import LANES, lanes_where, least, warp_sync
+from .warp import LANES, first_of, from_lane, lanes_where, least, warp_sync
 
 
 class Candidates(NamedTuple):
@@ -173,6 +180,102 @@ def enter_others(tree, common, own, points, row, bounds, level, block):
     t = cuda.threadIdx.x
     if common[at, t % LANES] == own:
         bounds[level, t] = points.dtype.type(np.inf)
+
+
+@entry()
+def search_together(tree, common, points, leaves, first, last, comp, waiting, candidates, best):
+    """Search as `search_others` for all records of a leaf at once, a warp to a leaf.
+
+    Boxes are chosen by their distance to the box around the leaf, and looked into if one record
+    at least may find something there: so the walk is made once for all. In another leaf the lanes
+    look at a record each, for one after the other of those that may find something.
+
+    Parameters
+    ----------
+    leaves : int64 array
+        Those at places `first` to `last` - 1 search.
+    waiting : int32 array
+        The components whose records search.
+    """
+    bounds = cuda.shared.array((LEVELS, THREADS), candidates.length.dtype)
+    query = my_query(first)
+    if query >= last:
+        return
+    home = leaves[query]
+    lane = np.int32(cuda.threadIdx.x % LANES)
+    row = tree.record[home, lane]
+    own = np.int64(-1)
+    limit = candidates.length.dtype.type(-1)  # of who does not search: nothing is nearer
+    name = np.int64(0)
+    seeks = row >= 0 and waiting[comp[row]] != 0 and may_improve(row, comp, candidates, best)
+    if seeks:
+        own = comp[row]
+        limit = best.length[own]
+        name = before_edge(row, best.edge[own], comp.shape[0])
+    seekers = lanes_where(seeks)
+    if seekers == 0:
+        return
+    barred = from_lane(own, first_of(seekers))
+    if lanes_where(seeks and own != barred) != 0:  # several components
+        barred = np.int64(NONE)
+    found = False
+    farthest = -least(-limit)
+    levels = tree.start.shape[0] - 1
+    level = levels - 1
+    block = np.int64(0)
+    enter_together(tree, common, barred, home, bounds, level, block)
+    while True:
+        level, block, box, _ = nearest_box(tree, bounds, level, block, farthest, NONE)
+        if level == levels:
+            break
+        at = tree.start[level] + block
+        bound = distance_to_one_box(tree, at, box, home, lane)
+        wanted = comes_first(bound, tree.lowest[at, box], limit, name) and common[at, box] != own
+        if lanes_where(wanted) == 0:
+            continue
+        block = block * LANES + box
+        if level > 0:
+            level -= 1
+            enter_together(tree, common, barred, home, bounds, level, block)
+            continue
+        record = tree.record[block, lane]
+        component = comp[record] if record >= 0 else own
+        seekers = lanes_where(wanted)
+        while seekers != 0:
+            seeker = first_of(seekers)
+            seekers &= seekers - 1
+            distance = distance_in_leaf(tree, block, lane, points, from_lane(row, seeker))
+            its_limit = from_lane(limit, seeker)
+            if lanes_where(distance <= its_limit) == 0:
+                continue
+            its_name = from_lane(name, seeker)
+            other = component != from_lane(own, seeker)
+            nearer = other and record >= 0 and comes_first(distance, record, its_limit, its_name)
+            if lanes_where(nearer) != 0:
+                its_limit = least(distance if nearer else its_limit)
+                nearest = nearer and distance == its_limit
+                its_name = least(record if nearest else np.int64(NONE))
+                if lane == seeker:
+                    limit = its_limit
+                    name = its_name
+                    found = True
+        farthest = -least(-limit)
+        block //= LANES
+    if seeks:
+        candidates.length[row] = limit
+        candidates.other[row] = name
+        candidates.known[row] = found
+
+
+@cuda.jit(device=True)
+def enter_together(tree, common, barred, home, bounds, level, block):
+    """Step into a block of some level, but not into boxes that are all of one component."""
+    at = tree.start[level] + block
+    t = cuda.threadIdx.x
+    bound = distance_between_boxes(tree, at, t % LANES, home)
+    if common[at, t % LANES] == barred:
+        bound = bounds.dtype.type(np.inf)
+    bounds[level, t] = bound
 
 
 @cuda.jit(device=True)

@@ -31,11 +31,12 @@ def steps_per_launch(looked_at: int) -> int:
     return max(1, BYTES_PER_LAUNCH // (looked_at + BYTES_PER_STEP))
 
 
-def prim(points: Any, progress: Progress | None = None) -> tuple[np.ndarray, np.ndarray]:
+def prim(points: Any, progress: Progress | None = None) -> tuple[Any, Any]:
     """Edges and squared lengths, in order; see `Engine.minimum_spanning_tree`."""
+    xp = array_namespace(points)
     n, d = points.shape
     if n < 2:
-        return np.empty((0, 2), dtype=np.int64), np.empty(0)
+        return xp.empty((0, 2), dtype=xp.int64), xp.empty((0,), dtype=xp.float64)
     item = points.dtype.itemsize
     check_room(points, n * (2 * d * item + 2 * item + 32))
     blocks = team_blocks(n)
@@ -57,10 +58,16 @@ def prim(points: Any, progress: Progress | None = None) -> tuple[np.ndarray, np.
         step = last
         if progress is not None:
             progress(1.0 - (1.0 - step / n) ** 2)
-    codes, squared = to_numpy(edges), to_numpy(lengths).astype(np.float64)
-    first = np.lexsort((codes, squared))
-    codes = codes[first]
-    return np.stack([codes // n, codes % n], axis=1), squared[first]
+    return in_order(edges, lengths, n)
+
+
+def in_order(codes: Any, lengths: Any, n: int) -> tuple[Any, Any]:
+    """Edges, lower end * n + higher, and their lengths as `minimum_spanning_tree` has them."""
+    xp = array_namespace(codes)
+    order = xp.argsort(codes)
+    order = order[xp.argsort(lengths[order], stable=True)]
+    codes = codes[order]
+    return xp.stack([codes // n, codes % n], axis=1), lengths[order].astype(xp.float64)
 
 
 def _dealt(points: Any, blocks: int) -> tuple[Any, ...]:

@@ -4,7 +4,6 @@ Queries are answered in the order of a tree, so that warps side by side look at 
 """
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,37 @@ from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
 from .boxes import Boxes, build
-from .launching import check_room, launch, read_number
+from .launching import Pace, check_room, launch, read_number
 from .search_kernels import nearest_points, nearest_rows
 from .warp import LANES, WARPS
 
 # Queries of the first launch, which take less than a second even if each looks at ten million
-# records; and seconds that a launch should take.
+# records.
 _FIRST = 512
-_SECONDS = 0.1
 
 
-def portions(total: int) -> Iterator[tuple[int, int]]:
-    """Ranges of queries, each of about 0.1 s; whoever takes one waits for the device in between."""
-    start, size = 0, _FIRST
+def search_pace(queries: int) -> Pace:
+    """How many queries launches may answer, of so many in all."""
+    return Pace(queries, _FIRST)
+
+
+def portions(total: int, pace: Pace | None = None, each: int = 1) -> Iterator[tuple[int, int]]:
+    """Ranges of queries, each of about 0.1 s; whoever takes one waits for the device in between.
+
+    Parameters
+    ----------
+    pace : Pace, optional
+        That of searches before.
+    each : int
+        How many usual queries are as much work as one of these.
+    """
+    pace = search_pace(total) if pace is None else pace
+    start = 0
     while start < total:
-        begun = perf_counter()
-        stop = min(start + size, total)
-        yield start, stop
+        stop = min(total, start + max(WARPS, pace.work // each))
+        with pace:
+            yield start, stop
         start = stop
-        size = max(WARPS, int(size * min(8.0, _SECONDS / max(perf_counter() - begun, 1e-6))))
 
 
 def tree_bytes(n: int, d: int, item: int) -> int:

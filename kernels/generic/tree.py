@@ -65,10 +65,12 @@ def cut_edges(edges: np.ndarray, lengths: np.ndarray, n: int, k: int) -> np.ndar
             while above >= 0:
                 count[above] -= count[node]
                 above = parent[above]
-    labels = np.empty(n, dtype=np.int64)
+    top = np.empty(n, dtype=np.int64)
     for node in order.tolist():
-        labels[node] = node if parent[node] < 0 else labels[parent[node]]
-    return labels
+        top[node] = node if parent[node] < 0 else top[parent[node]]
+    lowest = np.full(n, n)
+    np.minimum.at(lowest, top, np.arange(n))
+    return lowest[top]
 
 
 def _rooted_tree(edges: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -60,6 +60,6 @@ def test_neighbours_that_are_not_there_and_records_that_are_not_asked():
 
 def test_small_launches(monkeypatch):
     monkeypatch.setattr(search, "_FIRST", 2)
-    monkeypatch.setattr(search, "_SECONDS", 0.0)
+    monkeypatch.setattr(search.Pace, "SECONDS", 0.0)
     points = make_table("grid", size(9, 60), 2, seed=4)
     check(points, 2, generic.neighbours(points, 3)[1], np.arange(len(points)))

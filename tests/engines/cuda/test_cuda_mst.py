@@ -49,7 +49,7 @@ def test_lists_that_are_too_short(kind, listed, monkeypatch):
     check(make_table(kind, size(12, 500), 2, seed=6))
 
 
-@pytest.mark.parametrize("stages", [(1,), (3, 1), (1000, 2, 1)])
+@pytest.mark.parametrize("stages", [(), (1,), (3, 1), (1000, 2)])
 def test_stages_of_any_size(stages, monkeypatch):
     monkeypatch.setattr(mst, "LISTED", 1)
     monkeypatch.setattr(mst, "STAGES", stages)

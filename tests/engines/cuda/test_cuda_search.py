@@ -83,7 +83,7 @@ def test_linkage_of_a_table_that_is_not_contiguous():
 
 def test_launches_of_any_size(monkeypatch):
     monkeypatch.setattr(search, "_FIRST", 2)
-    monkeypatch.setattr(search, "_SECONDS", 0.0)
+    monkeypatch.setattr(search.Pace, "SECONDS", 0.0)
     points = make_table("grid", size(9, 60), 2, seed=4)
     fractions: list[float] = []
     check_neighbours(points, 2, progress=fractions.append)

@@ -53,6 +53,18 @@ def test_same_labels_as_the_cpu_engine(cupy, method, options, kind):
         assert result.loss == expected.loss
 
 
+@pytest.mark.xdist_group("mst")
+@pytest.mark.parametrize("kind", HARDEST)
+def test_a_spanning_tree_is_cut_on_the_gpu(cupy, kind, monkeypatch):
+    """What the engine leaves to the host if there are few records."""
+    data = make_table(kind, at_most(2500), 3, seed=1)
+    expected = microaggregate(data, 4, "mst", engine="cpu")
+    monkeypatch.setattr("microagg_gpu.kernels.cuda.cut.FEWEST", 2)
+    monkeypatch.setattr("microagg_gpu.kernels.cuda.cut.on_host.cut_edges", None)
+    result = microaggregate(cupy.asarray(data), 4, "mst")
+    assert np.array_equal(result.labels, expected.labels)
+
+
 @pytest.mark.skipif(RECORDS < 20_000, reason="20,000 records are too many for this GPU")
 @pytest.mark.parametrize("method", LOOPS)
 def test_twenty_thousand_records(method):

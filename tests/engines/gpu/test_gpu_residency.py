@@ -36,7 +36,7 @@ COPIED = {
     "vmdav": (LABELS, SLOTS),
     "centroid": (LABELS, SLOTS),
     "diameter": (LABELS, SLOTS + ORDER),
-    "mst": (2 * ORDER, SLOTS),  # edges and lengths, cut on the host
+    "mst": (3 * ORDER, SLOTS),  # edges and lengths of few records, cut on the host
     "kward": (4 * ORDER, 20 * ORDER),  # in each of its recursions which records are in which group
 }
 # Paths are built and cut on the host, and so is annealing: these copy the records, each step that
@@ -85,6 +85,14 @@ def test_grouping_copies_labels_only(records, method):
     to_host, to_device = COPIED[method]
     assert bytes_.to_host <= N * to_host + FEW + PAIRS
     assert bytes_.to_device <= N * to_device + FEW
+
+
+def test_a_spanning_tree_of_many_records_is_cut_where_it_is(records, monkeypatch):
+    monkeypatch.setattr("microagg_gpu.kernels.cuda.cut.FEWEST", N)
+    problem = prepare(read(records), settings("mst"))
+    _, bytes_ = counted(group, problem, settings("mst"), None)
+    assert bytes_.to_host <= N * LABELS + FEW
+    assert bytes_.to_device <= N * SLOTS + FEW
 
 
 @pytest.mark.parametrize("method", ON_HOST)
