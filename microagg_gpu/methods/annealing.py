@@ -230,7 +230,7 @@ class _Search:
         A set of groups is divided in about half along the line through two of its centroids. No
         BLAS and no unstable sort: their results depend on the processor.
         """
-        centroids, sizes = _centroids(self._values, labels)
+        centroids, sizes = centroids_of(self._values, labels)
         done, waiting = [], [np.arange(len(sizes))]
         size = min(max(len(labels) // 4, _REGION[0]), _REGION[1])
         while waiting:
@@ -364,7 +364,8 @@ def split_large(points: Any, labels: np.ndarray, k: int, engine: Engine) -> np.n
     return new
 
 
-def _centroids(values: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def centroids_of(values: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centroids and sizes of the groups of labels without gaps."""
     sizes = np.bincount(labels)
     order = np.argsort(labels, kind="stable")
     sums = np.add.reduceat(values[order], np.cumsum(sizes) - sizes, axis=0)
@@ -373,5 +374,5 @@ def _centroids(values: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.n
 
 def sum_of_squares(values: np.ndarray, labels: np.ndarray) -> float:
     """Within-groups sum of squares of labels without gaps."""
-    centroids, _ = _centroids(values, labels)
+    centroids, _ = centroids_of(values, labels)
     return float(np.square(values - centroids[labels]).sum())

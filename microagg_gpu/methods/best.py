@@ -1,4 +1,10 @@
-"""The least loss within a time: constructive methods, paths, and refinement of what they find."""
+"""The least loss within a time: constructive methods, paths, and refinement of what they find.
+
+Annealing freezes somewhere badly now and then. So few records are annealed in several rounds, and
+of two partitions the better is taken in each part of the records that both divide by themselves
+(Whitley, Hains and Howe 2009 recombine tours in this way). On EIA with k = 4 four rounds of 8,000
+steps for each record end at 0.4866, 0.4852, 0.4856 and 0.4860 % and all together at 0.4837 %.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,7 +17,7 @@ from ..data.labels import numbered
 from ..kernels import to_numpy
 from ..kernels.compiling import clock
 from ..kernels.protocol import Engine, Progress
-from .annealing import refine, sum_of_squares
+from .annealing import centroids_of, refine, sum_of_squares
 from .extremes import centroid
 from .mdav import mdav
 from .mst import mst
@@ -20,7 +26,9 @@ from .ranked import optimal
 from .vmdav import vmdav
 
 _MANY = 50_000  # records above which only the first two methods run
-_ROUNDS = 4  # of annealing at most: now and then one freezes badly
+_ROUNDS = 8  # of annealing at most
+_ENOUGH = 10_000  # steps for each record in a round, if there are several
+_SPEED = 2e7  # steps in a second, about
 
 # Each method, and the share of the time that may be gone when it is done. Annealing forgets all of
 # its start but where clusters are: there MDAV's groups end far lower than those of a curve.
@@ -53,8 +61,8 @@ def best(
     """The best of a portfolio of methods, refined.
 
     Constructive methods run in turn, as long as they take little of the time; the best is annealed
-    (see `refine`) in the rest, in up to four rounds of which the best counts. One variable is
-    solved exactly instead.
+    (see `refine`) in the rest. Few records have up to eight rounds, whose results are combined. One
+    variable is solved exactly instead.
 
     Parameters
     ----------
@@ -74,39 +82,36 @@ def best(
         if found_by is not None:
             found_by.append("optimal")
         return optimal(points, k, engine=engine)
-    end, rounds = clock() + seconds, 1 if steps else _ROUNDS
+    end, stopped = clock() + seconds, False
     values = to_numpy(points)
     found: list[tuple[float, str, np.ndarray]] = []
     try:
         for name, labels in _constructed(points, k, 0 if steps else seconds, engine, progress):
             found.append((sum_of_squares(values, labels), name, labels))
     except KeyboardInterrupt:
-        rounds = 0
+        stopped = True
         if not found:
             raise
     least, won, labels = min(found, key=lambda candidate: candidate[0])
     line = f"{won} of {', '.join(name for _, name, _ in found)}"
     begun = clock()
+    rounds = int(min(_ROUNDS, max(1, (steps or (end - begun) * _SPEED / len(values)) // _ENOUGH)))
+    for turn in range(0 if stopped else rounds):
 
-    def watch(fraction: float, _: float) -> None:
-        if progress is not None:
-            gone = fraction if steps else (clock() - begun) / (end - begun)
-            progress(_PROGRESS + (1 - _PROGRESS) * min(1.0, gone))
+        def watch(fraction: float, _: float, turn: int = turn) -> None:
+            if progress is not None:
+                progress(_PROGRESS + (1 - _PROGRESS) * (turn + fraction) / rounds)
 
-    took = 0.0
-    for turn in range(rounds):
-        since = clock()
-        if 2 * (end - since) < took:  # too little for a round as long as the last
-            break
         refined = refine(
-            points, labels, k, seconds=max(end - since, 1e-3), steps=steps or None,
-            seed=seed * _ROUNDS + turn, engine=engine, watch=watch,
+            points, labels, k, seconds=max((end - clock()) / (rounds - turn), 1e-3),
+            steps=steps // rounds if steps else None, seed=seed * _ROUNDS + turn, engine=engine,
+            watch=watch,
         )  # fmt: skip
-        value, took = sum_of_squares(values, refined.labels), clock() - since
-        if value < least:
-            least, labels, won = value, refined.labels, "refined"
+        labels = combined(values, labels, refined.labels)
         if refined.stopped is not None:
             break
+    if sum_of_squares(values, labels) < least:
+        won = "refined"
     if found_by is not None:
         found_by.append(f"{line}, refined" if won == "refined" else line)
     return labels
@@ -139,3 +144,23 @@ def _constructed(
         except _TooLong:
             continue
         yield name, labels
+
+
+def combined(values: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The better of two partitions in each part that consists of whole groups of both.
+
+    Labels are numbers without gaps.
+    """
+    part, before = one, other
+    while (part != before).any():  # the lowest number among records that groups connect
+        before = part
+        for labels in (other, one):
+            lowest = np.full(labels.max() + 1, len(labels))
+            np.minimum.at(lowest, labels, part)
+            part = lowest[labels]
+    sums = []
+    for labels in (one, other):
+        squares = np.square(values - centroids_of(values, labels)[0][labels]).sum(axis=1)
+        sums.append(np.bincount(part, squares))
+    better = sums[1] < sums[0]
+    return numbered(np.where(better[part], one.max() + 1 + other, one))[0]

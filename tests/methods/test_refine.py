@@ -273,6 +273,26 @@ def test_ctrl_c_returns_the_best_so_far():
     assert "stopped" in str(result.refined)
 
 
+@given(cases(most=200), st.integers(0, 99))
+def test_combined_groups_are_those_of_the_better_wherever_both_agree_on_a_part(case, seed):
+    points, k = case.data, case.k
+    parts = np.maximum(random_groups(len(points), 3 * k, seed), 0)  # each divided twice by itself
+    one, other = np.empty_like(parts), np.empty_like(parts)
+    for part in range(parts.max() + 1):
+        inside = np.flatnonzero(parts == part)
+        for labels, number in ((one, seed), (other, seed + 1)):
+            labels[inside] = 1000 * part + random_groups(len(inside), k, number)
+    one, other = (np.unique(labels, return_inverse=True)[1] for labels in (one, other))
+    both = portfolio.combined(points, one, other)
+    groups = {frozenset(np.flatnonzero(labels == g)) for labels in (one, other) for g in labels}
+    assert all(frozenset(np.flatnonzero(both == g)) in groups for g in both)
+    within = sum(
+        min(measures.sse(points[parts == part], labels[parts == part]) for labels in (one, other))
+        for part in range(parts.max() + 1)
+    )
+    assert measures.sse(points, both) <= within * (1 + 1e-9) + 1e-9 * (1 + measures.sst(points))
+
+
 def interrupted(*_args, **_kwargs):
     """Stand for an operation in which Ctrl-C is pressed."""
     raise KeyboardInterrupt
