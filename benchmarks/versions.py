@@ -46,6 +46,8 @@ CASES = (
     ("mst diameter", "SIM_13", 4),
     ("mst centroid", "SIM_13", 4),
     ("linkage", "normal 100,000 x 10", 5),
+    ("refine", "SIM_10", 4),
+    ("refine", "SIM_13", 5),
 )
 LARGE = (("mdav", "clusters 1,000,000 x 10", 5), ("mdav", "normal 1,000,000 x 10", 5))
 RUN = """
@@ -58,18 +60,26 @@ if name == "linkage":
     published = data.round(1)
     def run(some):
         return measures.record_linkage(data[:some], published[:some])
+elif name == "refine":
+    def run(some):
+        return microaggregate(data[:some], k, refine_steps=2000, engine="cpu")
 else:
     method, _, then = name.partition(" ")
     options = {{"split": then}} if then else {{}}
     def run(some):
         return microaggregate(data[:some], k, method, engine="cpu", **options)
-run(len(data) if name == "linkage" else 3000)  # small linkage would compile nothing
+# Of few records linkage and refinement would compile nothing.
+run({{"linkage": len(data), "refine": 20_000}}.get(name, 3000))
 seconds, cpu = time.perf_counter(), time.process_time()
 result = run(len(data))
 seconds, cpu = time.perf_counter() - seconds, time.process_time() - cpu
-same = result if name == "linkage" else result.labels
-print(json.dumps([seconds, cpu, hashlib.sha256(repr(same).encode() if name == "linkage"
-                  else np.asarray(same).tobytes()).hexdigest()]))
+if name == "refine":
+    result = f"{{result.loss:.4f}}"
+elif name == "linkage":
+    result = hashlib.sha256(repr(result).encode()).hexdigest()
+else:
+    result = hashlib.sha256(np.asarray(result.labels).tobytes()).hexdigest()
+print(json.dumps([seconds, cpu, result]))
 """
 
 
@@ -112,6 +122,7 @@ def compare(case: tuple[str, str, int], earlier: Path, repeats: int) -> dict[str
         "seconds": {which: statistics.median(row[0] for row in rows[which]) for which in rows},
         "processor": {which: statistics.median(row[1] for row in rows[which]) for which in rows},
         "same": len({row[2] for which in rows.values() for row in which}) == 1,
+        **({"losses": [rows[which][0][2] for which in rows]} if case[0] == "refine" else {}),
         "load": load(), "repeats": repeats, "commit": commit(),
     }  # fmt: skip
 
@@ -124,8 +135,9 @@ def report(known: dict[str, Any], against: str) -> str:
             figure(row["processor"]["earlier"]), figure(row["processor"]["now"]),
             figure(row["processor"]["earlier"] / row["processor"]["now"]),
             figure(row["seconds"]["earlier"] / row["seconds"]["now"]),
-            "yes" if row["same"] else "**no**", str(row["repeats"]), f"{row['load']:.1f}",
-            row["commit"],
+            f"loss {' -> '.join(row['losses'])}" if "losses" in row
+            else "yes" if row["same"] else "**no**",
+            str(row["repeats"]), f"{row['load']:.1f}", row["commit"],
         ]
         for name, data, k in (*CASES, *LARGE)
         if (row := known.get(f"{name}, {data}"))
@@ -135,7 +147,8 @@ def report(known: dict[str, Any], against: str) -> str:
     return "\n\n".join((
         "# Against an earlier version",
         f"`python -m benchmarks.versions`: whole calls of `microaggregate` (linkage: "
-        f"`measures.record_linkage`) with commit {against} (*earlier*) and now, in turns, each in "
+        f"`measures.record_linkage`; refine: MDAV and 2,000 steps of refinement for each record, "
+        f"which may end elsewhere) with commit {against} (*earlier*) and now, in turns, each in "
         "a process of its own, nothing compiled in what is timed; medians of so many *runs*. The "
         "ratio is that of processor seconds of all cores; that of "
         "seconds is beside it. The load is how many processes wanted the machine's cores.",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arguments import Sweep
-from ..generic.annealing import LANES, RARE, ROOM
+from ..generic.annealing import LANES, LOW, RARE, ROOM
 from .compiled import entry, inner
 from .draws import below, draw, seed_stream, unit
 from .threads import on_all_cores
@@ -38,12 +38,13 @@ class Region(NamedTuple):
     heat: np.ndarray  # (m,) temperature of each record
     label: np.ndarray  # (m,) group
     place: np.ndarray  # (m,) place in the group
-    own: np.ndarray  # (m,) squared distance to the group's centroid
     member: np.ndarray  # (groups, 3k) records of each group
     size: np.ndarray  # (groups,)
     centroid: np.ndarray  # (groups, width)
     free: np.ndarray  # (groups + 1,) groups that are empty; the last: how many
     moved: np.ndarray  # (2, 3k) records of the change being tried, and where they were
+    share: np.ndarray  # (3k + 1,) 1 / number
+    line: np.ndarray  # (width,) twice the way from one centroid to another
     random: np.ndarray  # (1,) state of the generator
 
 
@@ -100,9 +101,10 @@ def _region(points, near, heat, labels, division, k, rate, seed, r):
     _steps(region, k, np.int64(rate * m))
     for a in range(m):
         labels[inside[a]] = begin[r] + region.label[a]
-    total = 0.0  # NumPy's sum would take Numba half a second more to compile
-    for a in range(m):
-        total += region.own[a]
+    total = 0.0
+    for g in range(len(region.size)):
+        if region.size[g] > 0:
+            total += _centre(region.points, region.member, region.size, region.centroid, g)
     return total
 
 
@@ -121,12 +123,13 @@ def _enter(points, near, heat, division, k, r, inside):
         np.empty(m),
         np.empty(m, dtype=np.int32),
         np.empty(m, dtype=np.int32),
-        np.empty(m),
         np.empty((room, ROOM * k), dtype=np.int32),
         np.zeros(room, dtype=np.int32),
         np.empty((room, width)),
         np.empty(room + 1, dtype=np.int32),
         np.empty((2, ROOM * k), dtype=np.int32),
+        1.0 / np.arange(ROOM * k + 1),
+        np.empty(width),
         np.empty(1, dtype=np.uint64),
     )
     for g in range(len(groups)):
@@ -141,7 +144,7 @@ def _enter(points, near, heat, division, k, r, inside):
                     region.near[a, region.degree[a]] = local[j]
                     region.degree[a] += 1
             _put(region.label, region.place, region.member, region.size, a, g)
-        _centre(region.points, region.member, region.size, region.centroid, region.own, g)
+        _centre(region.points, region.member, region.size, region.centroid, g)
     region.free[room] = room - len(groups)
     for g in range(len(groups), room):
         region.free[g - len(groups)] = g
@@ -153,7 +156,7 @@ def _steps(region, k, count):
     """Try a number of changes."""
     # Arrays by themselves: to hand on the whole tuple costs more than a distance.
     points, near, degree, heat = region.points, region.near, region.degree, region.heat
-    label, place, own = region.label, region.place, region.own
+    label, place, share, line = region.label, region.place, region.share, region.line
     member, size, centroid = region.member, region.size, region.centroid
     random = region.random
     m, most = len(label), member.shape[1]
@@ -169,38 +172,44 @@ def _steps(region, k, count):
             elif region.free[-1] > 0:
                 _found(region, k, i)
             continue
-        u = unit(random)
+        u = np.float64(bits & np.uint64(LOW)) * 2.0**-40
         h = label[near[i, np.int64(degree[i] * (u * u))]]
         if h == g:
             continue
         s, t = size[g], size[h]
-        to = _distance(points, i, centroid, h)
         rise, other = np.inf, -1
         if s > k and t < most:
-            rise = to * t / (t + 1) - own[i] * s / (s - 1)
-        share = 1.0 / s + 1.0 / t
+            rise = _joining(points, i, centroid, h, t, share)
+            rise -= _leaving(points, i, centroid, g, s, share)
+        both = share[s] + share[t]
+        for v in range(len(line)):
+            line[v] = 2.0 * (centroid[h, v] - centroid[g, v])
         for a in range(t):
             z = member[h, a]
-            here = _swapped(points, centroid, i, z, g, share) + (to - own[i] - own[z])
+            here = _swapped(points, i, z, line, both)
             if here < rise:
                 rise, other = here, z
-        if not _accept(random, rise, heat[i], own[i]):
+        if not _accept(random, rise, heat[i]):
             continue
         if other >= 0:
             a, b = place[i], place[other]
             member[g, a], place[other], label[other] = other, a, g
             member[h, b], place[i], label[i] = i, b, h
+            for v in range(len(line)):
+                w = points[other, v] - points[i, v]
+                centroid[g, v] += w * share[s]
+                centroid[h, v] -= w * share[t]
         else:
             _take(label, place, member, size, i)
             _put(label, place, member, size, i, h)
-        _centre(points, member, size, centroid, own, g)
-        _centre(points, member, size, centroid, own, h)
+            _shift(points, i, centroid, g, -share[s - 1])
+            _shift(points, i, centroid, h, share[t + 1])
 
 
 @inner()
 def _dissolve(region, g):
     """Let each record of a group join the group that it costs least, or leave all as it was."""
-    points, label, place, own = region.points, region.label, region.place, region.own
+    points, label, place, share = region.points, region.label, region.place, region.share
     member, size, centroid, moved = region.member, region.size, region.centroid, region.moved
     n = size[g]
     most = member.shape[1]
@@ -209,7 +218,7 @@ def _dissolve(region, g):
     for a in range(n):
         i = member[g, a]
         moved[0, a] = i
-        rise -= own[i]
+        rise -= _distance(points, i, centroid, g)
         heat += region.heat[i] / n
     limit = _allowance(region.random, heat)
     done = 0
@@ -220,7 +229,7 @@ def _dissolve(region, g):
             h = label[region.near[i, q]]
             t = size[h]
             if h != g and t < most:
-                here = _distance(points, i, centroid, h) * t / (t + 1)
+                here = _joining(points, i, centroid, h, t, share)
                 if here < least:
                     least, to = here, h
         if to < 0 or rise + least >= limit:
@@ -230,23 +239,22 @@ def _dissolve(region, g):
         done += 1
         _take(label, place, member, size, i)
         _put(label, place, member, size, i, to)
-        _centre(points, member, size, centroid, own, to)
+        _shift(points, i, centroid, to, share[size[to]])
     if done == n:
         region.free[region.free[-1]] = g
         region.free[-1] += 1
-    elif done > 0:
-        while done > 0:
-            done -= 1
-            _take(label, place, member, size, moved[0, done])
-            _put(label, place, member, size, moved[0, done], g)
-            _centre(points, member, size, centroid, own, moved[1, done])
-        _centre(points, member, size, centroid, own, g)
+        return
+    while done > 0:
+        done -= 1
+        _take(label, place, member, size, moved[0, done])
+        _put(label, place, member, size, moved[0, done], g)
+        _shift(points, moved[0, done], centroid, moved[1, done], -share[size[moved[1, done]]])
 
 
 @inner()
 def _found(region, k, i):
     """Make a group of a record and near ones that other groups can spare, or leave it."""
-    points, label, place, own = region.points, region.label, region.place, region.own
+    points, label, place, share = region.points, region.label, region.place, region.share
     member, size, centroid, moved = region.member, region.size, region.centroid, region.moved
     spare = 0
     for q in range(region.degree[i]):
@@ -254,9 +262,10 @@ def _found(region, k, i):
     if spare < k - 1:
         return
     g = region.free[region.free[-1] - 1]
+    for v in range(centroid.shape[1]):
+        centroid[g, v] = points[i, v]
     limit = _allowance(region.random, region.heat[i])
-    s = size[label[i]]
-    least, best = -own[i] * s / (s - 1), i
+    least, best = -_leaving(points, i, centroid, label[i], size[label[i]], share), i
     rise, done = 0.0, 0
     while best >= 0:
         rise += least
@@ -265,17 +274,17 @@ def _found(region, k, i):
         done += 1
         _take(label, place, member, size, best)
         _put(label, place, member, size, best, g)
-        _centre(points, member, size, centroid, own, h)
-        _centre(points, member, size, centroid, own, g)
+        _shift(points, best, centroid, h, -share[size[h]])
+        _shift(points, best, centroid, g, share[done])
         if done == k:
             break
         least, best = np.inf, -1
         for q in range(region.degree[i]):
             j = region.near[i, q]
-            s = size[label[j]]
-            if label[j] != g and s > k:
-                here = _distance(points, j, centroid, g) * done / (done + 1)
-                here -= own[j] * s / (s - 1)
+            h = label[j]
+            if h != g and size[h] > k:
+                here = _joining(points, j, centroid, g, done, share)
+                here -= _leaving(points, j, centroid, h, size[h], share)
                 if here < least:
                     least, best = here, j
     if done == k and rise < limit:
@@ -283,9 +292,10 @@ def _found(region, k, i):
         return
     while done > 0:
         done -= 1
-        _take(label, place, member, size, moved[0, done])
-        _put(label, place, member, size, moved[0, done], moved[1, done])
-        _centre(points, member, size, centroid, own, moved[1, done])
+        j, h = moved[0, done], moved[1, done]
+        _take(label, place, member, size, j)
+        _put(label, place, member, size, j, h)
+        _shift(points, j, centroid, h, share[size[h]])
 
 
 @inner()
@@ -306,21 +316,37 @@ def _put(label, place, member, size, i, g):
 
 
 @inner()
-def _centre(points, member, size, centroid, own, g):
-    """Compute the centroid of a group from its records, so that no error adds up."""
-    width = points.shape[1]
+def _joining(points, i, centroid, g, number, share):
+    """By how much the sum of squares of a group of some records rises if another one joins it."""
+    return _distance(points, i, centroid, g) * number * share[number + 1]
+
+
+@inner()
+def _leaving(points, i, centroid, g, number, share):
+    """By how much the sum of squares of a group of some records falls if one leaves."""
+    return _distance(points, i, centroid, g) * number * share[number - 1]
+
+
+@inner()
+def _shift(points, i, centroid, g, share):
+    """Take a record into the mean of a group, or with a share below 0 out of it."""
+    for v in range(centroid.shape[1]):
+        centroid[g, v] += (points[i, v] - centroid[g, v]) * share
+
+
+@inner()
+def _centre(points, member, size, centroid, g):
+    """Compute the centroid of a group from its records, and their sum of squares about it."""
     n = size[g]
-    for v in range(width):
-        centroid[g, v] = 0.0
+    for v in range(points.shape[1]):
+        total = 0.0
+        for a in range(n):
+            total += points[member[g, a], v]
+        centroid[g, v] = total / n
+    total = 0.0
     for a in range(n):
-        i = member[g, a]
-        for v in range(width):
-            centroid[g, v] += points[i, v]
-    for v in range(width):
-        centroid[g, v] /= n
-    for a in range(n):
-        i = member[g, a]
-        own[i] = _distance(points, i, centroid, g)
+        total += _distance(points, member[g, a], centroid, g)
+    return total
 
 
 @inner()
@@ -340,34 +366,28 @@ def _distance(points, i, others, j):
 
 
 @inner()
-def _swapped(points, centroid, i, z, g, share):
-    """What depends on z in the rise if i of group g and z of another change places."""
+def _swapped(points, i, z, line, share):
+    """By how much the sum of squares rises if i and z of another group change places."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for v in range(0, points.shape[1], LANES):
-        p = points[z, v] - centroid[g, v]
-        q = points[z, v + 1] - centroid[g, v + 1]
-        r = points[z, v + 2] - centroid[g, v + 2]
-        s = points[z, v + 3] - centroid[g, v + 3]
-        e = points[z, v] - points[i, v]
-        f = points[z, v + 1] - points[i, v + 1]
-        h = points[z, v + 2] - points[i, v + 2]
-        w = points[z, v + 3] - points[i, v + 3]
-        a += p * p - e * e * share
-        b += q * q - f * f * share
-        c += r * r - h * h * share
-        d += s * s - w * w * share
+        p = points[z, v] - points[i, v]
+        q = points[z, v + 1] - points[i, v + 1]
+        r = points[z, v + 2] - points[i, v + 2]
+        s = points[z, v + 3] - points[i, v + 3]
+        a += p * (line[v] - p * share)
+        b += q * (line[v + 1] - q * share)
+        c += r * (line[v + 2] - r * share)
+        d += s * (line[v + 3] - s * share)
     return (a + b) + (c + d)
 
 
 @inner()
-def _accept(random, rise, heat, size):
-    """Whether to make a change (Metropolis). A clear fall needs no draw."""
-    if rise < -1e-12 * size:
-        return True
-    return rise < 40 * heat and rise < _allowance(random, heat)
+def _accept(random, rise, heat):
+    """Whether to make a change. A fall needs no draw."""
+    return rise < 0 or (rise < 4 * heat and rise < _allowance(random, heat))
 
 
 @inner()
 def _allowance(random, heat):
-    """By how much a change may raise the sum of squares: exponentially distributed."""
-    return -heat * np.log(unit(random))
+    """By how much a change may raise the sum of squares."""
+    return 4 * heat * (1 - np.sqrt(np.sqrt(unit(random))))

@@ -2,19 +2,23 @@
 
 A region is a set of whole groups that is worked on by itself. A step takes a record and one of its
 neighbours in another group, near ones more often, and looks for the change that costs least among:
-the record joins that group; it changes places with one of that group. One step in twenty instead
+the record joins that group; it changes places with one of that group. One step in forty instead
 dissolves the record's group into the groups of neighbours, or founds a group of the record and near
-ones that their groups can spare; in a group of 2k or more that splits it. A change that raises the
-within-groups sum of squares by x is made with probability exp(-x / temperature) (Metropolis et al.
-1953).
+ones that their groups can spare; in a group of 2k or more that splits it.
+
+A change that raises the within-groups sum of squares by x is made with probability
+(1 - x / 4T)^4 at temperature T, never from x = 4T on: nearly exp(-x / T) (Metropolis et al. 1953;
+this form is that of Tsallis and Stariolo 1996, q = 3/4). It needs roots instead of logarithms, and
+IEEE roots are the same on every machine.
 
 It is all on the host, one step after the other, in an order that all engines keep: of the random
-numbers, of the records in a group, and of the sums.
+numbers, of the records in a group, and of the sums. Centroids follow each change; the little that
+rounding adds to them lasts until the region is left.
 """
 
 from collections.abc import Iterable
 from functools import reduce
-from math import inf, log
+from math import inf, sqrt
 from operator import add
 
 import numpy as np
@@ -24,7 +28,8 @@ from ..arguments import Sweep
 LANES = 4  # parts of a sum over the variables: a processor can do four at once
 ROOM = 3  # times k: the most records in a group. Above 2k - 1 it will be divided, but at 2k - 1
 # it must not be closed: records of a mixed group could not get home to where they belong.
-RARE = 2**24 // 20  # of 2**24 steps, those that dissolve or found a group
+LOW = 2**40 - 1  # the bits of a draw that choose a neighbour; those above, the kind of step
+RARE = 2**24 // 40  # of 2**24 steps, those that dissolve or found a group
 
 
 def anneal(points: np.ndarray, near: np.ndarray, labels: np.ndarray, k: int, sweep: Sweep) -> float:
@@ -47,7 +52,7 @@ def anneal(points: np.ndarray, near: np.ndarray, labels: np.ndarray, k: int, swe
             region.step()
         labels[records] = [begin + g for g in region.label]
         begin += len(records)
-        total += _sum(region.own)
+        total += _sum(region.centre(g) for g in range(len(region.members)))
     return total
 
 
@@ -79,8 +84,8 @@ class Draws:
         return ((self.bits() >> 12) + 0.5) * 2.0**-52
 
     def allowance(self, heat: float) -> float:
-        """By how much a change may raise the sum of squares: exponentially distributed."""
-        return -heat * log(self.unit())
+        """By how much a change may raise the sum of squares."""
+        return 4 * heat * (1 - sqrt(sqrt(self.unit())))
 
 
 class _Region:
@@ -100,7 +105,6 @@ class _Region:
         self.members = groups + [[] for _ in range(most - len(groups))]
         self.free = list(range(len(groups), most))  # groups that are empty
         self.label = [g for g, group in enumerate(groups) for _ in group]
-        self.own = [0.0] * len(points)  # squared distance to the group's centroid
         self.centroid: list[list[float]] = [[]] * most
         for g in range(len(groups)):
             self.centre(g)
@@ -120,44 +124,56 @@ class _Region:
             elif self.free:
                 self.found(i)
             return
-        u = draws.unit()
+        u = (bits & LOW) * 2.0**-40
         h = self.label[self.near[i][int(len(self.near[i]) * (u * u))]]
         if h == g:
             return
         t = len(self.members[h])
-        to = _distance(self.points[i], self.centroid[h])
         rise, other = inf, -1
         if s > k and t < ROOM * k:
-            rise = to * t / (t + 1) - self.own[i] * s / (s - 1)
+            rise = self.joining(i, h) - self.leaving(i)
         share = 1 / s + 1 / t
+        line = [2 * (y - x) for x, y in zip(self.centroid[g], self.centroid[h], strict=True)]
         for z in self.members[h]:
-            here = _swapped(self.points[i], self.points[z], self.centroid[g], share)
-            here += to - self.own[i] - self.own[z]
+            here = _swapped(self.points[i], self.points[z], line, share)
             if here < rise:
                 rise, other = here, z
-        if not self.accepts(i, rise):
+        if not self.accepts(rise, self.heat[i]):
             return
-        if other >= 0:
-            a, b = self.members[g].index(i), self.members[h].index(other)
-            self.members[g][a], self.members[h][b] = other, i
-            self.label[i], self.label[other] = h, g
-        else:
+        if other < 0:
             self.move(i, h)
-        self.centre(g)
-        self.centre(h)
+            self.shift(g, i, -1 / (s - 1))
+            self.shift(h, i, 1 / (t + 1))
+            return
+        a, b = self.members[g].index(i), self.members[h].index(other)
+        self.members[g][a], self.members[h][b] = other, i
+        self.label[i], self.label[other] = h, g
+        way = [y - x for x, y in zip(self.points[i], self.points[other], strict=True)]
+        for group, part in ((g, 1 / s), (h, -1 / t)):
+            mean = self.centroid[group]
+            self.centroid[group] = [x + y * part for x, y in zip(mean, way, strict=True)]
 
-    def accepts(self, i: int, rise: float) -> bool:
-        """Whether to make a change of a record (Metropolis). A clear fall needs no draw."""
-        if rise < -1e-12 * self.own[i]:
-            return True
-        return rise < 40 * self.heat[i] and rise < self.draws.allowance(self.heat[i])
+    def joining(self, i: int, g: int) -> float:
+        """By how much the sum of squares of a group rises if a record joins it."""
+        t = len(self.members[g])
+        return _distance(self.points[i], self.centroid[g]) * t * (1 / (t + 1))
+
+    def leaving(self, i: int) -> float:
+        """By how much the sum of squares of its group falls if a record leaves."""
+        g = self.label[i]
+        s = len(self.members[g])
+        return _distance(self.points[i], self.centroid[g]) * s * (1 / (s - 1))
+
+    def accepts(self, rise: float, heat: float) -> bool:
+        """Whether to make a change. A fall needs no draw."""
+        return rise < 0 or (rise < 4 * heat and rise < self.draws.allowance(heat))
 
     def dissolve(self, g: int) -> None:
         """Let each record of a group join the group that it costs least, or leave all as it was."""
         leaving = list(self.members[g])
         rise, heat = 0.0, 0.0
         for i in leaving:
-            rise -= self.own[i]
+            rise -= _distance(self.points[i], self.centroid[g])
             heat += self.heat[i] / len(leaving)
         limit = self.draws.allowance(heat)
         joined: list[int] = []
@@ -165,9 +181,8 @@ class _Region:
             least, to = inf, -1
             for j in self.near[i][: (ROOM + 1) * self.k]:
                 h = self.label[j]
-                t = len(self.members[h])
-                if h != g and t < ROOM * self.k:
-                    here = _distance(self.points[i], self.centroid[h]) * t / (t + 1)
+                if h != g and len(self.members[h]) < ROOM * self.k:
+                    here = self.joining(i, h)
                     if here < least:
                         least, to = here, h
             if to < 0 or rise + least >= limit:
@@ -175,14 +190,13 @@ class _Region:
             rise += least
             joined.append(to)
             self.move(i, to)
-            self.centre(to)
+            self.shift(to, i, 1 / len(self.members[to]))
         if len(joined) == len(leaving):
             self.free.append(g)
             return
         for i, to in reversed(list(zip(leaving, joined, strict=False))):
             self.move(i, g)
-            self.centre(to)
-        self.centre(g)
+            self.shift(to, i, -1 / len(self.members[to]))
 
     def found(self, i: int) -> None:
         """Make a group of a record and near ones that other groups can spare, or leave it."""
@@ -190,9 +204,9 @@ class _Region:
         if sum(len(self.members[self.label[j]]) > k for j in self.near[i]) < k - 1:
             return
         g = self.free[-1]
+        self.centroid[g] = self.points[i]
         limit = self.draws.allowance(self.heat[i])
-        s = len(self.members[self.label[i]])
-        least, best = -self.own[i] * s / (s - 1), i
+        least, best = -self.leaving(i), i
         rise = 0.0
         taken: list[tuple[int, int]] = []
         while best >= 0:
@@ -200,17 +214,14 @@ class _Region:
             h = self.label[best]
             taken.append((best, h))
             self.move(best, g)
-            self.centre(h)
-            self.centre(g)
-            done = len(taken)
-            if done == k:
+            self.shift(h, best, -1 / len(self.members[h]))
+            self.shift(g, best, 1 / len(taken))
+            if len(taken) == k:
                 break
             least, best = inf, -1
             for j in self.near[i]:
-                s = len(self.members[self.label[j]])
-                if self.label[j] != g and s > k:
-                    here = _distance(self.points[j], self.centroid[g]) * done / (done + 1)
-                    here -= self.own[j] * s / (s - 1)
+                if self.label[j] != g and len(self.members[self.label[j]]) > k:
+                    here = self.joining(j, g) - self.leaving(j)
                     if here < least:
                         least, best = here, j
         if len(taken) == k and rise < limit:
@@ -218,7 +229,7 @@ class _Region:
             return
         for j, h in reversed(taken):
             self.move(j, h)
-            self.centre(h)
+            self.shift(h, j, 1 / len(self.members[h]))
 
     def move(self, i: int, g: int) -> None:
         """Put a record in the last place of another group; the last of its own gets its place."""
@@ -228,12 +239,16 @@ class _Region:
         self.members[g].append(i)
         self.label[i] = g
 
-    def centre(self, g: int) -> None:
-        """Compute the centroid of a group from its records, so that no error adds up."""
+    def shift(self, g: int, i: int, share: float) -> None:
+        """Take a record into the mean of a group, or with a share below 0 out of it."""
+        mean = zip(self.centroid[g], self.points[i], strict=True)
+        self.centroid[g] = [x + (y - x) * share for x, y in mean]
+
+    def centre(self, g: int) -> float:
+        """Compute the centroid of a group from its records, and their sum of squares about it."""
         records = [self.points[i] for i in self.members[g]]
         self.centroid[g] = [_sum(values) / len(records) for values in zip(*records, strict=True)]
-        for i in self.members[g]:
-            self.own[i] = _distance(self.points[i], self.centroid[g])
+        return _sum(_distance(record, self.centroid[g]) for record in records)
 
 
 def _distance(a: list[float], b: list[float]) -> float:
@@ -241,17 +256,16 @@ def _distance(a: list[float], b: list[float]) -> float:
     return _in_lanes([(x - y) * (x - y) for x, y in zip(a, b, strict=True)])
 
 
-def _swapped(i: list[float], z: list[float], c: list[float], share: float) -> float:
-    """What a record i and one z of another group add to the sum of squares by changing places.
+def _swapped(i: list[float], z: list[float], line: list[float], share: float) -> float:
+    """By how much the sum of squares rises if a record i and one z of another group change places.
 
-    Without distances to their own and i's distance to the other centroid: with centroids c of the
-    group of i and e of the other, of s and t records, the first changes by
-    |z - c|^2 - |i - c|^2 - |z - i|^2 / s and the other by |i - e|^2 - |z - e|^2 - |z - i|^2 / t.
-    This is |z - c|^2 - |z - i|^2 share, with share = 1/s + 1/t.
+    With w = z - i, centroids c of the group of i and e of the other, of s and t records, and `line`
+    2 (e - c): the centroids become c + w / s and e - w / t, and the sum of squares of a group is
+    that of its records less (number) |centroid|^2. So it rises by
+    -2 w.c - |w|^2 / s + 2 w.e - |w|^2 / t = w.(2 (e - c) - w share), with share = 1/s + 1/t.
     """
-    return _in_lanes(
-        [(y - w) * (y - w) - (y - x) * (y - x) * share for x, y, w in zip(i, z, c, strict=True)]
-    )
+    ways = [y - x for x, y in zip(i, z, strict=True)]
+    return _in_lanes([w * (x - w * share) for w, x in zip(ways, line, strict=True)])
 
 
 def _in_lanes(terms: list[float]) -> float:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,14 @@ from helpers.methods import best, refine_points, state_of
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, measures, microaggregate, refine
 from microagg_gpu.kernels import cpu, generic
+from microagg_gpu.methods import annealing
 from microagg_gpu.methods.annealing import neighbour_lists
+from microagg_gpu.methods.mdav import mdav
+from microagg_gpu.methods.vmdav import vmdav
 from reference.brute import optimum
 
 TINY = 1e-9
+portfolio = import_module("microagg_gpu.methods.best")  # in its package the name is the function's
 
 
 def random_groups(n, k, seed):
@@ -266,6 +271,104 @@ def test_ctrl_c_returns_the_best_so_far():
     assert 0 < result.refined.stopped < 0.5
     assert result.loss < plain.loss
     assert "stopped" in str(result.refined)
+
+
+@given(cases(most=200), st.integers(0, 99))
+def test_combined_groups_are_those_of_the_better_wherever_both_agree_on_a_part(case, seed):
+    points, k = case.data, case.k
+    parts = np.maximum(random_groups(len(points), 3 * k, seed), 0)  # each divided twice by itself
+    one, other = np.empty_like(parts), np.empty_like(parts)
+    for part in range(parts.max() + 1):
+        inside = np.flatnonzero(parts == part)
+        for labels, number in ((one, seed), (other, seed + 1)):
+            labels[inside] = 1000 * part + random_groups(len(inside), k, number)
+    one, other = (np.unique(labels, return_inverse=True)[1] for labels in (one, other))
+    both = portfolio.combined(points, one, other)
+    groups = {frozenset(np.flatnonzero(labels == g)) for labels in (one, other) for g in labels}
+    assert all(frozenset(np.flatnonzero(both == g)) in groups for g in both)
+    within = sum(
+        min(measures.sse(points[parts == part], labels[parts == part]) for labels in (one, other))
+        for part in range(parts.max() + 1)
+    )
+    assert measures.sse(points, both) <= within * (1 + 1e-9) + 1e-9 * (1 + measures.sst(points))
+
+
+def interrupted(*_args, **_kwargs):
+    """Stand for an operation in which Ctrl-C is pressed."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("where", ["neighbour_lists", "_descent"])
+def test_ctrl_c_before_and_after_annealing_returns_the_best_so_far(monkeypatch, where):
+    points, start = make_table("random", 300, 3, 0), random_groups(300, 4, 0)
+    monkeypatch.setattr(annealing, where, interrupted)
+    found = refine_points(points, start, 4, steps=20)
+    assert found.stopped is not None
+    assert np.bincount(found.labels).min() >= 4
+    improved = measures.sse(points, found.labels) < measures.sse(points, start)
+    assert improved == (where == "_descent")
+
+
+def test_ctrl_c_in_a_starting_method_returns_the_best_of_those_before(monkeypatch):
+    points, found_by = make_table("random", 100, 3, 0), []
+    starts = {"mdav": (mdav, np.inf), "other": (interrupted, np.inf)}
+    monkeypatch.setattr(portfolio, "_STARTS", starts)
+    assert best(points, 4, found_by=found_by).tolist() == mdav(points, 4, engine=cpu).tolist()
+    assert found_by == ["mdav of mdav"]
+    monkeypatch.setattr(portfolio, "_STARTS", {"other": (interrupted, np.inf)})
+    with pytest.raises(KeyboardInterrupt):
+        best(points, 4)
+
+
+class Clock:
+    """Seconds that pass only when somebody says so."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_best_breaks_off_a_method_that_would_take_too_long(monkeypatch):
+    clock = Clock()
+
+    def slow(points, k, *, engine, progress):
+        for part in range(1, 101):
+            clock.now += 0.3
+            progress(part / 100)
+        return np.zeros(len(points), dtype=np.int64)
+
+    monkeypatch.setattr(portfolio, "clock", clock)
+    starts = {"mdav": (mdav, np.inf), "slow": (slow, 0.5), "fast": (vmdav, 0.1)}
+    monkeypatch.setattr(portfolio, "_STARTS", starts)
+    monkeypatch.setattr(portfolio, "_ROUNDS", 0)
+    found_by = []
+    best(make_table("random", 100, 3, 0), 4, seconds=40.0, found_by=found_by)
+    assert found_by[0].endswith("of mdav, fast")
+    assert clock.now < 3
+    best(make_table("random", 100, 3, 0), 4, seconds=100.0, found_by=found_by)
+    assert found_by[1].endswith("of mdav, slow")  # then there is no time for the other
+
+
+@pytest.mark.parametrize("seconds", [1.0, 30.0, 600.0])
+@pytest.mark.parametrize("overhead", [1e-4, 0.05, 0.5])
+@pytest.mark.parametrize("step", [1e-4, 1e-2, 0.1])
+def test_a_budget_of_seconds_is_kept(monkeypatch, seconds, overhead, step):
+    """Sweeps of known cost: where 15 fit in, there are enough, and the last ends in time."""
+    clock = Clock()
+    monkeypatch.setattr(annealing, "clock", clock)
+    budget, sweeps = annealing._Budget(seconds, None), 0
+    while budget.gone() < 1:
+        took = overhead + step * budget.sweep
+        clock.now += took
+        budget.spend(took, overhead)
+        sweeps += 1
+    assert sweeps <= 250
+    if 100 * (overhead + 3 * step) < seconds:
+        assert sweeps >= 10
+        assert clock.now < seconds
+        assert clock.now + overhead + step * budget.quench() < seconds
 
 
 @pytest.mark.parametrize(
