@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from .cuda.budget import dry_run
 from .cuda.compile import CAPABILITIES
 from .cuda.compile_tables import Rows, about_compiling, about_first, cost_lines, problems, shown
 from .cuda.kernels import Kernel
-from .cuda.method_tables import DATA, METHODS, about_methods, about_searches
+from .cuda.method_tables import DATA, METHODS, about_methods, about_rounds, about_searches
 from .cuda.work import Work
 from .scaling.measure import standardized
 
@@ -82,6 +83,11 @@ def counted(method: str, data: str) -> tuple[Work, float]:
     start = time.perf_counter()
     work, _ = dry_run(standardized(simulated(data)), METHODS[method], method)
     return work, time.perf_counter() - start
+
+
+def rounds_counted(n: int) -> Any:
+    """MDAV and V-MDAV of so many records, old and new."""
+    return import_module("benchmarks.cuda.rounds").compared(n)
 
 
 # The whole report -------------------------------------------------------------------------------
@@ -172,6 +178,8 @@ def main(arguments: list[str] | None = None) -> int:
     jobs: dict[Any, Any] = {k: (compiling.compiled, k, options.cc) for k in launched}
     jobs |= {run: (counted, *run) for run in runs}
     jobs |= {n: (searches.counted, n) for n in sizes}
+    whole = [n for n in sizes if n <= searches.WHOLE]
+    jobs |= {f"rounds of {n}": (rounds_counted, n) for n in whole}
     jobs |= {name: (first.measured, name, first.needed(name, launched)) for name in calls}
     done = side_by_side(jobs, options.processes, options.kept)
     rows = {kernel: done[kernel] for kernel in launched}
@@ -184,6 +192,7 @@ def main(arguments: list[str] | None = None) -> int:
         about_first({name: done[name] for name in calls}),
         about_costs(rows),
         about_methods({run: done[run] for run in runs}),
+        about_rounds({n: done[f"rounds of {n}"] for n in whole}),
         about_searches({n: done[n] for n in sizes}),
     )
     text = "\n\n".join("\n".join(section) for section in sections if section)

@@ -327,12 +327,35 @@ def dry_engine(work: Work) -> ModuleType:
         merge_lazily(work, np.ascontiguousarray(points), merged, k)
         return merged
 
-    engine.mdav_groups = lambda points, k, within=None, progress=None: mdav(
-        points, k, engine=steps(k, "")
-    )
-    engine.vmdav_groups = lambda points, k, gamma, progress=None: vmdav(
-        points, k, gamma=gamma, engine=steps(k, "records")
-    )
+    def mdav_groups(points: Any, k: int, within: Any = None, progress: Any = None) -> np.ndarray:
+        if not _engine("rounds").possible(points, k):
+            return mdav(points, k, engine=steps(k, ""))
+        labels, rest, used = by_rounds(points, k, "mdav")
+        if len(rest) >= 2 * k:  # left to a loop
+            labels[rest] = used + mdav(points[rest], k, engine=steps(k, ""))
+        labels[labels < 0] = used
+        return labels
+
+    def vmdav_groups(points: Any, k: int, gamma: float, progress: Any = None) -> np.ndarray:
+        if not _engine("rounds").possible(points, k):
+            work.launch(3)  # aim
+            return vmdav(points, k, gamma=gamma, engine=steps(k, "records"))
+        labels, rest, _ = by_rounds(points, k, "vmdav", gamma)
+        work.launch(9, 2)
+        if len(rest) >= k:  # left to a loop
+            vmdav(points[rest], k, gamma=gamma, engine=steps(k, "records"))
+        return cpu.vmdav_groups(points, k, gamma) if len(rest) else labels
+
+    def by_rounds(
+        points: Any, k: int, name: str, *options: float
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Labels, the records that are in no group, and how many groups there are."""
+        with import_module("benchmarks.cuda.rounds").counted(work):
+            outcome = getattr(_engine("rounds"), name)(np.ascontiguousarray(points), k, *options)
+        return outcome.labels, np.flatnonzero(outcome.labels < 0), outcome.groups
+
+    engine.mdav_groups = mdav_groups
+    engine.vmdav_groups = vmdav_groups
     engine.centroid_groups = lambda points, k, gather, within=None, progress=None: centroid_groups(
         points, k, gather, steps(k, "groups"), within
     )

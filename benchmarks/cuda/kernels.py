@@ -141,12 +141,25 @@ def operations(engine: Any) -> dict[str, Callable[[np.ndarray], Any]]:
         engine.best_moves(points, partition, every[::-1].reshape(-1, 1).copy(), every, 2, 0.0)
 
     return {
+        "rounds of mdav and vmdav": _rounds,
         "mst of many variables": lambda points: import_module(f"{ENGINE}.prim").prim(points),
         "neighbours": lambda points: engine.neighbours(points, 2),
         "nearest_records": lambda points: engine.nearest_records(points, points),
         "best_moves": best_moves,
         "searches of mst": _search_and_cut,
     }
+
+
+def _rounds(points: np.ndarray) -> None:
+    """Both methods in rounds; records in single precision are never."""
+    rounds: Any = import_module(f"{ENGINE}.rounds")
+    usual, rounds.FEW = rounds.FEW, 0
+    try:
+        if rounds.possible(points, K):
+            rounds.mdav(points, K)
+            rounds.vmdav(points, K, 0.2)
+    finally:
+        rounds.FEW = usual
 
 
 def _search_and_cut(points: np.ndarray) -> None:
@@ -260,7 +273,7 @@ def _real_of(types: tuple[Type, ...]) -> str:
     """The type of the numbers among a kernel's arguments."""
     inside = [kind[1] if isinstance(kind[1], tuple) else (kind,) for kind in types]
     names = {name for kinds in inside for name, _ in kinds}
-    return "float32" if "float32" in names else "float64"
+    return "float32" if "float32" in names and "float64" not in names else "float64"
 
 
 def found(methods: list[str]) -> tuple[list[Kernel], list[str]]:

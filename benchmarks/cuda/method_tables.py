@@ -4,21 +4,25 @@ import json
 import math
 from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..common import RESULTS, figure, table
 from .projection import (
     ARGUMENT,
     ASSUMED,
     CARDS,
+    CYCLES,
     EXPRESSION,
     FIRST,
     ISSUED,
     LAUNCH,
     REACHED,
+    SINGLE,
     USABLE,
     WAIT,
+    deciding,
     projection,
+    starting,
     terms,
 )
 from .searches import NEIGHBOURS, SIZES, Searches, estimated
@@ -26,6 +30,7 @@ from .work import Work
 
 METHODS = {"mdav": 5, "vmdav": 5, "centroid": 5, "diameter": 4, "mst": 4, "kward": 4}
 DATA = {"SIM_9": 20_000, "SIM_13": 100_000}
+DECIDED, QUERIES = 5, 4  # where tallies of `rounds` have steps and searches
 Works = dict[tuple[str, str], tuple[Work, float]]  # with the seconds of the dry run
 
 
@@ -262,4 +267,75 @@ def about_searches(searches: dict[int, Searches]) -> list[str]:
         "`search_together`, few for the rate of instructions that is assumed.",
         "",
         *table(("n", "card", *AT_ONCE, *AFTER), term_lines(searches)),
+    ]  # fmt: skip
+
+
+# Rounds, old and new ------------------------------------------------------------------------------
+
+
+def round_lines(compared: dict[int, Any]) -> Iterator[list[str]]:
+    """MDAV and V-MDAV by loops over all that remain and in rounds, beside the CPU engine."""
+    for n, each in compared.items():
+        for name, seconds in each.cpu.items():
+            for which, work in (("old", each.old[name]), ("new", each.new[name])):
+                cells = search_cells(work, 0.0, Measured(seconds))
+                yield [f"`{name}`", f"{n:,}", which, *cells, figure(seconds, 3)]
+
+
+def part_lines(compared: dict[int, Any]) -> Iterator[list[str]]:
+    """What the projections of rounds are made of."""
+    for n, each in compared.items():
+        for name, work in each.new.items():
+            counts = each.counts[name]
+            cells = [f"{counts.rounds:,}", f"{counts.replays[DECIDED]:,}"]
+            cells.append(f"{work.chain / counts.replays[DECIDED]:,.0f}")
+            cells.append(f"{counts.rows[QUERIES]:,}")
+            cells.append(figure(starting(work), 2))
+            for card in CARDS:
+                fast, slow = (deciding(work, card, a) for a in ("fast", "slow"))
+                cells.append(f"{figure(fast, 2)} to {figure(slow, 2)}")
+                fast, slow = (
+                    projection(work, card, "float64", a) - deciding(work, card, a) - starting(work)
+                    for a in ("fast", "slow")
+                )
+                cells.append(f"{figure(fast, 2)} to {figure(slow, 2)}")
+            yield [f"`{name}`", f"{n:,}", *cells]
+
+
+def about_rounds(compared: dict[int, Any]) -> list[str]:
+    """MDAV and V-MDAV, old and new."""
+    if not compared:
+        return []
+    cycles = " to ".join(str(CYCLES[each]) for each in ("fast", "slow"))
+    shares = " to ".join(f"{SINGLE[each]:.0%}" for each in ("slow", "fast"))
+    return [
+        "## MDAV and V-MDAV, old and new",
+        "",
+        "Records of 10 variables (SIM_13 and `benchmarks.scaling`'s), float64, k=5, gamma 0.2. "
+        "*Old* are the loops that look at all remaining records at every step, *new* the rounds "
+        "(`kernels/cuda/rounds.py`), run whole in a dry run (`benchmarks/cuda/rounds.py`), which "
+        "checked that the groups are the CPU engine's. The CPU engine was measured here, in the "
+        "same run: processor seconds of the thread that decides, which other work on the machine "
+        "disturbs least. Seconds are projections as above; and the warp that decides is assumed "
+        f"to take {cycles} cycles for each of its instructions, tiles in single precision to "
+        f"reach {shares} of all lanes.",
+        "",
+        *table(
+            ("method", "n", "", "distances", "bytes", "launches", "expressions",
+             "synchronisations",
+             *(x for card in CARDS for x in (f"{card.name}, s", "times the CPU")),
+             "CPU engine, s"),
+            round_lines(compared),
+        ),
+        "",
+        "What the new projections are made of: the host (launches, array expressions, waiting), "
+        "the one warp that decides, and the answers of all multiprocessors. *Instructions* are "
+        "those of that warp for a step, searches on the spot included; a step of MDAV is a pair "
+        "of groups.",
+        "",
+        *table(
+            ("method", "n", "rounds", "steps", "instructions", "rows of nearest", "host, s",
+             *(x for card in CARDS for x in (f"{card.name}: deciding, s", "answers, s"))),
+            part_lines(compared),
+        ),
     ]  # fmt: skip

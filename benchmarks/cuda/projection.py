@@ -19,6 +19,10 @@ ASSUMED = {"fast": (1.5e-6, 0.5e-6), "slow": (3e-6, 1e-6)}
 REACHED = {"fast": (0.6, 0.85, 1.0), "slow": (0.3, 0.5, 0.6)}
 # Seconds until the first bytes of a scan are there, assumed.
 FIRST = {"fast": 0.6e-6, "slow": 1.2e-6}
+# Of tiles in single precision the share of all lanes that is reached, assumed; and cycles for each
+# instruction of a warp that decides alone, each of which mostly waits for the one before.
+SINGLE = {"fast": 0.6, "slow": 0.35}
+CYCLES = {"fast": 6, "slow": 14}
 USABLE = 0.7  # share of the L2 cache that records may fill, assumed
 
 
@@ -89,8 +93,21 @@ def terms(
         "launches": work.launches * LAUNCH + work.arguments * ARGUMENT,
         "expressions": work.expressions * EXPRESSION,
         "waits": work.waits * WAIT,
+        "tiles in single precision": work.single_flops / (card.float32 / 2 * SINGLE[assumed]),
+        "deciding": deciding(work, card, assumed),
     }
     return at_once, after
+
+
+def deciding(work: Work, card: Card, assumed: str) -> float:
+    """Seconds of the one warp that decides."""
+    return work.chain * CYCLES[assumed] / card.clock
+
+
+def starting(work: Work) -> float:
+    """Seconds of the host."""
+    started = work.launches * LAUNCH + work.arguments * ARGUMENT
+    return started + work.expressions * EXPRESSION + work.waits * WAIT
 
 
 def seconds_a_byte(held: int, card: Card, assumed: str) -> float:

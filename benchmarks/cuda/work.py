@@ -36,6 +36,10 @@ class Work:
         Array expressions, each a kernel of the array library.
     waits : int
         Numbers that the host reads, for which it waits.
+    single_flops : int
+        Instructions of lanes in single precision, in tiles, whatever the points' type.
+    chain : int
+        PTX instructions that one warp executes one after the other while all else waits.
     held : int
         Numbers of the points' type that are read again and again: at most those of all records.
     """
@@ -55,6 +59,8 @@ class Work:
     instructions: int = 0
     expressions: int = 0
     waits: int = 0
+    single_flops: int = 0
+    chain: int = 0
     held: int = 0
 
     def bytes(self, item: int) -> int:

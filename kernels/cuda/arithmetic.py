@@ -48,6 +48,17 @@ def squared_distance(columns, slot, target, row):
 
 
 @cuda.jit(device=True)
+def row_distance(a, i, b, j):
+    """Squared distance of a row to a row of another matrix, the variables added in order."""
+    difference = a[i, 0] - b[j, 0]
+    total = product(difference, difference)
+    for v in range(1, a.shape[1]):
+        difference = a[i, v] - b[j, v]
+        total += product(difference, difference)
+    return total
+
+
+@cuda.jit(device=True)
 def two_sum(a, b):
     """Return s = fl(a + b) and the exact error (a + b) - s."""
     s = a + b

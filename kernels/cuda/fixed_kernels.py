@@ -115,15 +115,14 @@ def make_kernels(real, cooperative):
         return best, key
 
     @entry(real, cooperative)
-    def vmdav(budget, k, gamma, slots, sums, lists, groups, board):
+    def vmdav(budget, k, gamma, centroid, slots, sums, lists, groups, board):
+        """The centroid is that of all records, for good."""
         shared = shared_arrays()
         b = cuda.blockIdx.x
         first, mine, base, count, left = open_books(slots, groups)
         turn = 0
-        if count == 0:  # the centroid of all records, for good
-            aim_at_centroid(sums.target, sums.total, b, real(left))
         while budget > 0 and left >= k:
-            value, key = farthest_here(slots, first, mine, sums.target, b, NONE)
+            value, key = farthest_here(slots, first, mine, centroid, 0, NONE)
             _, e = team_least(value, key, shared, board, turn)
             mine = take_nearest(
                 e, k, base + count, first, mine, slots, sums, lists, groups.label, shared, turn

@@ -1,5 +1,13 @@
 """Methods that take groups from a shrinking set, the whole loop on the device.
 
+MDAV and V-MDAV of many records go in rounds (`rounds`). What is here remains for
+
+- problems of a block each, as groups that are split all at once;
+- fewer records than `rounds.FEW`, which are scanned as fast as answers are launched;
+- groups of more records than a warp has lanes, and records in single precision;
+- records of which so many are equally far that lists of the outermost say nothing;
+- the centroid- and diameter-based methods.
+
 A step of these loops looks at all records that remain and takes a few microseconds, less than a
 launch from Python, so the steps cannot be launched one by one. One cooperative launch does some
 ten thousand of them; a problem too small for several blocks gets one, and many such problems (the
@@ -19,11 +27,13 @@ from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..generic.ward import problems
 from ..protocol import Progress
+from . import rounds
 from .chunks import Slots
 from .fixed_kernels import LEFT, make_kernels
 from .fixed_steps import Groups, Lists, Sums
 from .launching import Pace, check_room, larger_team, launch, real_type, team_blocks
 from .pairwise import farthest_of_each, nearest_of_each
+from .round_kernels import aim
 from .team import NONE, Board
 
 Within = np.ndarray | None  # the problem of each record; None: all are one
@@ -121,6 +131,13 @@ class _Loop:
         )
         self._board = Board(empty(2, self.blocks), empty(2, self.blocks, dtype=xp.int64))
 
+    def centroid(self) -> Any:
+        """The centroid of all records, of shape (1, d)."""
+        total = self._sums.total
+        target = array_namespace(total).empty((1, total.shape[2]), dtype=total.dtype)
+        launch(aim, 1, total, len(self._order), target)
+        return target
+
     def run(
         self,
         name: str,
@@ -179,7 +196,11 @@ def mdav_groups(
     """MDAV; see `optional.HasLoops`."""
 
     def solve(part: Any, parts: list[np.ndarray] | None) -> np.ndarray:
-        labels = _Loop(part, k, parts).run("mdav", until=2 * k - 1, progress=progress)
+        if parts is None and rounds.possible(part, k):
+            outcome = rounds.mdav(part, k, progress)
+            labels = _with_rest(part, k, outcome, "mdav", (), 2 * k - 1, progress)
+        else:
+            labels = _Loop(part, k, parts).run("mdav", until=2 * k - 1, progress=progress)
         # A problem of m records has m // k groups. The last one takes the rest.
         last = -1
         for records in [np.arange(len(labels))] if parts is None else parts:
@@ -192,15 +213,46 @@ def mdav_groups(
 
 def vmdav_groups(points: Any, k: int, gamma: float, progress: Progress | None = None) -> np.ndarray:
     """V-MDAV; see `optional.HasLoops`."""
-    loop = _Loop(points, k)
     gain = real_type(points)(gamma)
-    labels = loop.run("vmdav", gain, until=k - 1, progress=progress)
+    if rounds.possible(points, k):
+        outcome = rounds.vmdav(points, k, float(gain), progress)
+        options = gain, outcome.centroid
+        labels = _with_rest(points, k, outcome, "vmdav", options, k - 1, progress)
+    else:
+        loop = _Loop(points, k)
+        labels = loop.run("vmdav", gain, loop.centroid(), until=k - 1, progress=progress)
     rest = np.flatnonzero(labels == NONE)
     if len(rest):
         xp = array_namespace(points)
-        leftovers = xp.take(loop.points, xp.asarray(rest), axis=0)
-        _, nearest = nearest_of_each(leftovers, loop.points, loop.label != NONE)
+        leftovers = xp.take(points, xp.asarray(rest), axis=0)
+        _, nearest = nearest_of_each(leftovers, points, xp.asarray(labels != NONE))
         labels[rest] = labels[to_numpy(nearest)]
+    return labels
+
+
+def _with_rest(
+    points: Any,
+    k: int,
+    outcome: rounds.Outcome,
+    name: str,
+    options: tuple[Any, ...],
+    until: int,
+    progress: Progress | None,
+) -> np.ndarray:
+    """The groups that rounds have formed, and those that a loop forms of the rest if it has to."""
+    labels = outcome.labels
+    if not outcome.done:
+        xp = array_namespace(points)
+        rest = np.flatnonzero(labels == NONE)
+        share = len(rest) / len(labels)
+
+        def of_all(done: float) -> None:
+            if progress is not None:
+                progress(1.0 - share * (1.0 - done))
+
+        loop = _Loop(xp.take(points, xp.asarray(rest), axis=0), k)
+        found = loop.run(name, *options, until=until, progress=of_all)
+        labels[rest] = np.where(found == NONE, NONE, outcome.groups + found)
     return labels
 
 

@@ -18,24 +18,13 @@ from .. import generic
 from ..arguments import Partition
 from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
-from .arithmetic import product
+from .arithmetic import product, row_distance
 from .boxes import NONE
 from .compiled import entry
 from .launching import launch, read_number
 from .search import blocks_for, portions
 from .search_kernels import my_query
 from .warp import LANES, lanes_where, least
-
-
-@cuda.jit(device=True)
-def row_distance(a, i, b, j):
-    """Squared distance of a row to a row of another matrix, the variables added in order."""
-    difference = a[i, 0] - b[j, 0]
-    total = product(difference, difference)
-    for v in range(1, a.shape[1]):
-        difference = a[i, v] - b[j, v]
-        total += product(difference, difference)
-    return total
 
 
 @cuda.jit(device=True)

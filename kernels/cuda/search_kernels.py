@@ -12,7 +12,16 @@ from numba import cuda
 from .boxes import LEVELS, NONE, distance_in_leaf, distance_to_box, nearest_box
 from .compiled import entry
 from .team import THREADS
-from .warp import LANES, WARPS, first_of, from_lane, from_lane_before, lanes_where, least
+from .warp import (
+    LANES,
+    WARPS,
+    first_of,
+    from_lane,
+    from_lane_before,
+    lanes_where,
+    least,
+    warp_sync,
+)
 
 
 @cuda.jit(device=True)
@@ -60,6 +69,68 @@ def put_in_place(distance, record, lanes, best, name):
     return best, name
 
 
+@cuda.jit(device=True)
+def nearest_others(tree, points, row, label, wanted, after, name_after, bounds):
+    """The records nearest to one, itself left out: an entry to a lane, in order.
+
+    Parameters
+    ----------
+    label : int64 array, optional
+        Only records of a negative label count. A leaf without such is passed over from then on, so
+        no other warp may search meanwhile if there is one.
+    wanted : int
+        At most LANES.
+    after, name_after : float, int
+        What comes after this distance and record is looked for.
+    bounds : array of shape (LEVELS, threads)
+        Shared memory.
+
+    Returns
+    -------
+    squares, records
+        Infinite and NONE where there are no more.
+    leaves : int
+        How many were looked at.
+    """
+    lane = np.int32(cuda.threadIdx.x % LANES)
+    best = points.dtype.type(math.inf)
+    name = np.int64(NONE)
+    levels = tree.start.shape[0] - 1
+    level = levels - 1
+    block = np.int64(0)
+    leaves = 0
+    enter(tree, points, row, bounds, level, block)
+    while True:
+        limit = from_lane(best, wanted - 1)
+        last_name = from_lane(name, wanted - 1)
+        level, block, box, _ = nearest_box(tree, bounds, level, block, limit, last_name)
+        if level == levels:
+            break
+        block = block * LANES + box
+        if level > 0:
+            level -= 1
+            enter(tree, points, row, bounds, level, block)
+            continue
+        leaves += 1
+        record = tree.record[block, lane]
+        distance = distance_in_leaf(tree, block, lane, points, row)
+        offered = distance <= limit and record != row
+        if label is not None:
+            there = record >= 0
+            if there:
+                there = label[record] < 0
+            if lanes_where(there) == 0:
+                warp_sync()  # all have read the box
+                if lane == 0:
+                    tree.low[block // LANES, 0, box] = math.inf
+                warp_sync()
+            offered = offered and there
+        offered = offered and comes_first(after, name_after, distance, record)
+        best, name = put_in_place(distance, record, lanes_where(offered), best, name)
+        block //= LANES
+    return best, name, leaves
+
+
 @entry()
 def nearest_rows(tree, points, first, last, begin, squares, records, looked):
     """The nearest other records of some records: columns `begin` to `begin` + LANES of their rows.
@@ -82,38 +153,13 @@ def nearest_rows(tree, points, first, last, begin, squares, records, looked):
         return
     lane = np.int32(cuda.threadIdx.x % LANES)
     row = tree.record[query // LANES, query % LANES]
-    infinite = points.dtype.type(math.inf)
     wanted = np.int32(min(LANES, squares.shape[1] - begin))
-    after = -infinite
+    after = -points.dtype.type(math.inf)
     name_after = np.int64(-1)
     if begin > 0:
         after = squares[row, begin - 1]
         name_after = records[row, begin - 1]
-    best = infinite
-    name = np.int64(NONE)
-    levels = tree.start.shape[0] - 1
-    level = levels - 1
-    block = np.int64(0)
-    leaves = 0
-    enter(tree, points, row, bounds, level, block)
-    while True:
-        limit = from_lane(best, wanted - 1)
-        last_name = from_lane(name, wanted - 1)
-        level, block, box, _ = nearest_box(tree, bounds, level, block, limit, last_name)
-        if level == levels:
-            break
-        block = block * LANES + box
-        if level > 0:
-            level -= 1
-            enter(tree, points, row, bounds, level, block)
-            continue
-        leaves += 1
-        record = tree.record[block, lane]
-        distance = distance_in_leaf(tree, block, lane, points, row)
-        offered = distance <= limit and record != row
-        offered = offered and comes_first(after, name_after, distance, record)
-        best, name = put_in_place(distance, record, lanes_where(offered), best, name)
-        block //= LANES
+    best, name, leaves = nearest_others(tree, points, row, None, wanted, after, name_after, bounds)
     if lane < wanted:
         squares[row, begin + lane] = best
         records[row, begin + lane] = name

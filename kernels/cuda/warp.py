@@ -95,6 +95,12 @@ else:
 
 
 @cuda.jit(device=True)
+def greatest(value):
+    """The greatest value of all lanes, none of which is NaN."""
+    return -least(-value)
+
+
+@cuda.jit(device=True)
 def first_of(lanes):
     """The first of some lanes; there is one."""
     return np.int32(cuda.ffs(lanes)) - np.int32(1)

@@ -86,3 +86,19 @@ def test_single_precision_is_that_of_the_generic_engine(cupy, method):
     result = microaggregate(cupy.asarray(data.astype(float)), 4, method, precision="single")
     assert result.engine == "cuda"
     assert result.protected.dtype == np.float64
+
+
+@pytest.mark.parametrize("method", ["mdav", "vmdav"])
+@pytest.mark.xdist_group("rounds")
+def test_rounds_of_few_records(cupy, method, monkeypatch):
+    """What many records get: answers by the whole card, and a block that decides."""
+    from microagg_gpu.kernels.cuda import fixed_size, rounds
+
+    if EMULATED:
+        for name, value in {"FEW": 0, "BATCH": (16, 16), "ENDS": (2, 2), "MEMBERS": 4}.items():
+            monkeypatch.setattr(rounds, name, value)
+        monkeypatch.setattr(fixed_size, "_Loop", None)
+    data = make_table("clustered", at_most(20_000), 3, seed=7)
+    expected = microaggregate(data, 4, method, engine="cpu")
+    result = microaggregate(cupy.asarray(data), 4, method, engine="cuda")
+    assert np.array_equal(result.labels, expected.labels)
