@@ -137,7 +137,7 @@ def _constructed(
             if now > late or (fraction > 0.05 and len(seen) > 5 and now + left > late):
                 raise _TooLong
             if progress is not None:
-                progress(_PROGRESS * (turn + fraction) / len(_STARTS))
+                progress(_PROGRESS * ((turn + fraction) / len(_STARTS)))
 
         try:
             labels = numbered(method(points, k, engine=engine, progress=watch))[0]
