@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import pkgutil
 import re
 from pathlib import Path
 
@@ -23,6 +24,18 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 COPIED = ("generated", "notebooks", "results")  # by docs/conf.py
 PAGES = sorted(page for page in DOCS.rglob("*.md") if page.relative_to(DOCS).parts[0] not in COPIED)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_the_reference_names_exists(page):
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"^\.\. auto(?:class|function):: ([\w.]+)", text, re.M):
+        assert pkgutil.resolve_name(name) is not None
+
+
+def test_the_changelog_links_nothing():
+    """It is a page of the site too, where the links of this folder lead nowhere."""
+    assert "](" not in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def example(name: str):
