@@ -40,11 +40,13 @@ COPIED = {
     "kward": (4 * ORDER, 20 * ORDER),  # in each of its recursions which records are in which group
 }
 # Paths are built and cut on the host, and so is annealing: these copy the records, each step that
-# needs them once. `best` tries other methods first; `tsp` has a path from each record.
+# needs them once. `best` tries other methods first, and each round of its last descent takes the
+# lists of neighbours again; `tsp` has a path from each record.
+LISTS = 40 * ORDER
 ON_HOST = {
     "path": (3 * RECORD + 6 * ORDER, 3 * ORDER),
     "genetic": (2 * RECORD + 6 * ORDER, RECORD + ORDER),
-    "best": (13 * RECORD, 4 * RECORD),
+    "best": (13 * RECORD + 2 * LABELS, 4 * RECORD + 3 * LISTS),
     "tsp": (N * ORDER + ORDER, 0),
 }
 # Refinement: the records, the neighbours of each with their distances, and groups back and forth.
