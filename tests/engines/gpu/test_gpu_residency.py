@@ -40,8 +40,8 @@ COPIED = {
     "kward": (4 * ORDER, 20 * ORDER),  # in each of its recursions which records are in which group
 }
 # Paths are built and cut on the host, and so is annealing: these copy the records, each step that
-# needs them once. `best` tries other methods first, and each round of its last descent takes the
-# lists of neighbours again; `tsp` has a path from each record.
+# needs them once. `best` tries other methods first, and in its last descent each record that looks
+# again sends its list of neighbours; `tsp` has a path from each record.
 LISTS = 40 * ORDER
 ON_HOST = {
     "path": (3 * RECORD + 6 * ORDER, 3 * ORDER),
