@@ -375,7 +375,7 @@ class Engine(Protocol):
         self,
         points: Any,
         partition: Partition,
-        near: np.ndarray,
+        near: Any,
         records: np.ndarray,
         k: int,
         least: float,
@@ -394,7 +394,8 @@ class Engine(Protocol):
         partition : Partition
             The members of a group are in ascending order.
         near : int64 array of shape (n, m)
-            Neighbours of each record; -1 for none. The groups of these are tried.
+            Neighbours of each record; -1 for none. The groups of these are tried. Of the same
+            library and device as the points, where it stays from one round to the next.
         records : int64 array
             The records to look for.
         k : int

@@ -22,10 +22,11 @@ class Changes(NamedTuple):
 
 
 def best_moves(
-    points: Any, partition: Partition, near: np.ndarray, records: np.ndarray, k: int, least: float
+    points: Any, partition: Partition, near: Any, records: np.ndarray, k: int, least: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each of some records the change that lowers the sum most; see `protocol.Engine`."""
     values = np.ascontiguousarray(to_numpy(points), dtype=np.float64)
+    lists = to_numpy(near)
     sizes = (partition.members >= 0).sum(axis=1)
     n = len(records)
     best = Changes(np.full(n, np.inf), np.full(n, -1), np.full(n, -1))
@@ -33,7 +34,7 @@ def best_moves(
         part = slice(start, start + _CHUNK)
         here = Changes(*(column[part] for column in best))
         some = records[part]
-        on_all_cores(_best, len(some), values, partition, sizes, near, some, k, least, here)
+        on_all_cores(_best, len(some), values, partition, sizes, lists, some, k, least, here)
     return best.rise, best.group, best.other
 
 

@@ -5,7 +5,7 @@ order of the neighbours: to join the group, then to change places with its membe
 listed. Every change has a number in that order, so the lanes need not come in it.
 
 Per record: m groups of up to 2k - 1 members, three distances for each. What goes to the device is
-the partition and the rows of neighbours; three numbers a record come back.
+the partition and which records look; three numbers a record come back.
 """
 
 import math
@@ -90,7 +90,7 @@ def find_best(points, partition, sizes, near, records, first, last, k, fall, ris
 
 
 def best_moves(
-    points: Any, partition: Partition, near: np.ndarray, records: np.ndarray, k: int, least: float
+    points: Any, partition: Partition, near: Any, records: np.ndarray, k: int, least: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each of some records the change that lowers the sum most; see `protocol.Engine`.
 
@@ -102,13 +102,14 @@ def best_moves(
     count = len(records)
     rise = xp.full((count,), math.inf, dtype=xp.float64)
     group, other = (xp.full((count,), -1, dtype=xp.int64) for _ in range(2))
+    which = xp.asarray(records)
     on_device = Partition(*(xp.asarray(np.ascontiguousarray(part)) for part in partition))
     given = (
         xp.ascontiguousarray(points),
         on_device,
         xp.sum(on_device.members >= 0, axis=1, dtype=xp.int64),
-        xp.asarray(near[records]),
-        xp.asarray(records),
+        xp.take(near, which, axis=0),
+        which,
     )
     for first, last in portions(count):
         blocks = blocks_for(last - first)

@@ -11,11 +11,13 @@ from .arrays import to_numpy
 
 
 def best_moves(
-    points: Any, partition: Partition, near: np.ndarray, records: np.ndarray, k: int, least: float
+    points: Any, partition: Partition, near: Any, records: np.ndarray, k: int, least: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each of some records the best change; see `Engine.best_moves`."""
     labels, members, centroids = partition
     xp = array_namespace(points)
+
+    lists = to_numpy(xp.take(near, xp.asarray(records, device=device(points)), axis=0))
 
     def rows(matrix: Any, which: np.ndarray) -> Any:
         return xp.take(matrix, xp.asarray(which, device=device(points)), axis=0)
@@ -40,8 +42,7 @@ def best_moves(
         rise[better], group[better] = new[better], h[better]
         other[better] = z[better] if isinstance(z, np.ndarray) else z
 
-    for q in range(near.shape[1]):
-        j = near[records, q]
+    for j in lists.T:
         h = labels[j]
         usable = (j >= 0) & (h != mine)
         t = sizes[h]

@@ -286,6 +286,7 @@ def _descent(
     group with. Then records near a group that changed have to look again.
     """
     groups = _Groups(values, labels, k)
+    lists = array_namespace(points).asarray(near, device=device(points))
     n, before = len(labels), float(groups.within.sum())
     waiting = np.ones(n, dtype=bool)
     while len(records := np.flatnonzero(waiting)[:_CHUNK]):
@@ -293,7 +294,7 @@ def _descent(
         rise, group, other = engine.best_moves(
             points,
             Partition(labels, groups.members, groups.centroids),
-            near,
+            lists,
             records,
             k,
             _LEAST * before / n,

@@ -68,9 +68,9 @@ def test_best_moves_on_other_arrays(library):
     points, k = make_table("random", 40, 3, 1), 3
     labels = random_groups(40, k, 0)
     near, _ = neighbour_lists(points, k, None, cpu)
-    state = (state_of(points, labels, k), near, np.arange(40), k, TINY)
-    ours = generic.best_moves(xp.asarray(points), *state)
-    for a, b in zip(ours, cpu.best_moves(points, *state), strict=True):
+    state, rest = state_of(points, labels, k), (np.arange(40), k, TINY)
+    ours = generic.best_moves(xp.asarray(points), state, xp.asarray(near), *rest)
+    for a, b in zip(ours, cpu.best_moves(points, state, near, *rest), strict=True):
         assert a.tolist() == b.tolist()
 
 

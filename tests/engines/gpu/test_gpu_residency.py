@@ -40,13 +40,13 @@ COPIED = {
     "kward": (4 * ORDER, 20 * ORDER),  # in each of its recursions which records are in which group
 }
 # Paths are built and cut on the host, and so is annealing: these copy the records, each step that
-# needs them once. `best` tries other methods first, and in its last descent each record that looks
-# again sends its list of neighbours; `tsp` has a path from each record.
+# needs them once. `best` tries other methods first, and its last descent has the lists of
+# neighbours there; `tsp` has a path from each record.
 LISTS = 40 * ORDER
 ON_HOST = {
     "path": (3 * RECORD + 6 * ORDER, 3 * ORDER),
     "genetic": (2 * RECORD + 6 * ORDER, RECORD + ORDER),
-    "best": (13 * RECORD + 2 * LABELS, 4 * RECORD + 3 * LISTS),
+    "best": (13 * RECORD + 2 * LABELS, 2 * RECORD + LISTS),
     "tsp": (N * ORDER + ORDER, 0),
 }
 # Refinement: the records, the neighbours of each with their distances, and groups back and forth.
