@@ -4,30 +4,30 @@ In ten dimensions the far side of a set is too flat for bounds to tell its leave
 at their records costs no more than their bounds, so only larger boxes are bounded.
 """
 
-import time
 from typing import NamedTuple
 
 import numpy as np
 
+from ..compiling import clock
 from . import boxes
 from .boxes import NONE, WIDTH, Boxes, begin_walk, distance_of, relate
 from .compiled import entry, inner
-from .far import below, bound_block, candidates
-from .lanes import first_lane
+from .far import below, bound_block
+from .lanes import TOGETHER, first_lane, write_lanes_beyond
 from .outer import GUESSES, Outer, on_list, squared_distance
 from .threads import on_all_cores
 
 # With fewer records or variables than these a search is too short to be worth doing ahead, and in
 # a set that began with fewer it saves less than its kernels take to compile.
-_LARGE = 150_000
+_LARGE = 50_000
 _BROAD = 8
-_BEGUN = 400_000
+_BEGUN = 200_000
 _FEW = 8  # farthest records found for each
 _MORE = 3  # nearest ones found beyond those asked for
 _CHUNK = 16  # records that go through the tree together, so that a leaf is read once for all
 _LEAST, _MOST = 4, 256  # records foreseen at once
-_TRIAL = 32  # steps at least to time a way, and
-_PERIOD = 4096  # steps to go the faster one
+_TRIAL = 128  # steps at least to time a way
+_PERIOD = 4096  # steps to go the faster one, and twice as many each time that it wins again
 
 
 class Rows(NamedTuple):
@@ -43,7 +43,7 @@ class Ahead:
     """Answers for records to come, where that is faster than asking one by one.
 
     Which way is faster depends on the data and on how many have left. Both are timed for some
-    steps every few thousand; the answers are the same.
+    steps now and then; the answers are the same.
 
     Parameters
     ----------
@@ -56,9 +56,10 @@ class Ahead:
         self.looking = False
         self._trial: str | None = None  # the way that is being timed
         self._pace = {"one by one": 0.0, "ahead": 0.0}  # seconds a step
-        self._begun, self._since = 8 * _TRIAL - _PERIOD, 0.0  # the first steps are slower
+        self._period, self._chosen = 2 * _TRIAL, "one by one"  # the first steps are slower
+        self._begun, self._since = 0, 0.0
         self._k = k
-        self._many = _CHUNK
+        self._many = 4 * _CHUNK
         self._coming = self._ends = np.empty(0, dtype=np.int64)
         nobody = np.full(n, -1, dtype=np.int32)
         nothing = np.empty((0, _FEW), np.int64), np.empty((0, k), np.int64)
@@ -71,19 +72,37 @@ class Ahead:
     def steps(self, left: int, step: int) -> int:
         """Choose the way of the next steps: how many may be made until this is called again."""
         if not self.possible(left):
-            self.looking = False
+            self._look(False)
             return _PERIOD
-        length = _PERIOD if self._trial is None else _TRIAL
-        if step - self._begun >= length:
-            now = time.perf_counter()
+        if step - self._begun >= self._length():
+            now = clock()
             if self._trial is not None:
                 self._pace[self._trial] = (now - self._since) / (step - self._begun)
             self._trial = {None: "one by one", "one by one": "ahead"}.get(self._trial)
-            faster = self._pace["ahead"] < self._pace["one by one"]
-            self.looking = self._trial == "ahead" or (self._trial is None and faster)
+            if self._trial is None:
+                before, self._chosen = self._chosen, min(self._pace, key=self._pace.__getitem__)
+                self._period = 2 * max(self._period, _PERIOD // 2)
+                if self._chosen != before:
+                    self._period = _PERIOD
+            self._look((self._trial or self._chosen) == "ahead")
             self._begun, self._since = step, now
-            length = _PERIOD if self._trial is None else _TRIAL
-        return length - (step - self._begun)
+        return self._length() - (step - self._begun)
+
+    def _length(self) -> int:
+        """Steps until the next choice; a trial uses what is found at once twice over."""
+        if self._trial is None:
+            return self._period
+        return max(_TRIAL, 2 * self._many) if self._trial == "ahead" else _TRIAL
+
+    def _look(self, looking: bool) -> None:
+        """Begin to look ahead or go on with it, or stop and forget what was found."""
+        self.looking = looking
+        if not looking:
+            self._forget()
+
+    def _forget(self) -> None:
+        self.rows.far_row[self._coming] = self.rows.near_row[self._ends] = -1
+        self._coming = self._ends = self._coming[:0]
 
     def find(self, record: int, used: int, tree: Boxes, points: np.ndarray, outer: Outer) -> None:
         """Find the answers for a record and those that are likely to come next.
@@ -97,8 +116,7 @@ class Ahead:
             self._many = min(2 * self._many, _MOST)
         elif 2 * used < len(self._coming):
             self._many = max(self._many // 2, _LEAST)
-        far_row, near_row = self.rows.far_row, self.rows.near_row
-        far_row[self._coming] = near_row[self._ends] = -1
+        self._forget()
         listed = on_list(tree, outer)
         guesses = listed[:GUESSES]
         distances = np.sort(np.square(points[guesses] - points[record]).sum(axis=1))[-_FEW:]
@@ -117,6 +135,7 @@ class Ahead:
             ends = np.unique(np.append(coming, farthest[farthest[:, 0] != NONE, 0]))
         nearest = np.full((len(ends), self._k + _MORE), NONE)
         on_all_cores(_few_nearest, len(ends), tree, points, ends, nearest)
+        far_row, near_row = self.rows.far_row, self.rows.near_row
         far_row[coming], near_row[ends] = np.arange(len(coming)), np.arange(len(ends))
         self._coming, self._ends = coming, ends
         self.rows = Rows(far_row, near_row, farthest, nearest)
@@ -152,6 +171,10 @@ def _few_farthest(start, stop, tree, points, records, guesses, found):
     last = found.shape[1] - 1
     bounds = np.empty((_CHUNK, WIDTH), dtype=np.float32)
     scratch, walk = np.empty((2, WIDTH), dtype=np.float32), begin_walk(tree)
+    targets = np.empty((TOGETHER, points.shape[1]), dtype=np.float32)
+    squares, limits = np.empty(TOGETHER), np.empty(TOGETHER)
+    rows, asking = np.empty(TOGETHER, dtype=np.int64), np.empty(_CHUNK, dtype=np.int64)
+    seen = np.empty((WIDTH, TOGETHER), dtype=np.int64)
     for first in range(start, stop, _CHUNK):
         many = min(_CHUNK, stop - first)
         distances = np.full((many, last + 1), -1.0)
@@ -166,25 +189,46 @@ def _few_farthest(start, stop, tree, points, records, guesses, found):
             for lane in range(WIDTH):
                 if tree.held[above, lane] == 0:
                     continue
-                block = (above - tree.start[1]) * WIDTH + lane
+                asked = 0
                 for j in range(many):
                     if bounds[j, lane] >= below(tree, distances[j, last]):
-                        target = points[records[first + j]]
-                        _look_into(tree, walk, block, target, found[first + j], distances[j])
+                        asking[asked] = j
+                        asked += 1
+                block = (above - tree.start[1]) * WIDTH + lane
+                for some in range(0, asked, TOGETHER):
+                    for i in range(TOGETHER):
+                        j = asking[min(some + i, asked - 1)]
+                        rows[i] = first + j
+                        limits[i] = distances[j, last] * tree.square
+                        relate(tree, block, points[records[first + j]], walk)
+                        targets[i], squares[i] = walk.relative, walk.square[0]
+                    count = min(TOGETHER, asked - some)
+                    _look_into(
+                        tree, block, points, records, targets, squares, limits, seen, rows[:count],
+                        found, distances, first,
+                    )  # fmt: skip
 
 
 @inner()
-def _look_into(tree, walk, block, target, found, distances):
+def _look_into(
+    tree, block, points, records, targets, squares, limits, seen, rows, found, distances, first
+):  # fmt: skip
     """Put those records of a block of leaves that are among the farthest into their places."""
-    relate(tree, block, target, walk)
-    for leaf in range(block * WIDTH, min((block + 1) * WIDTH, len(tree.record))):
-        lanes = candidates(tree, leaf, walk, distances[-1])
-        while lanes:
-            lane = first_lane(lanes)
-            lanes &= lanes - 1
-            far = distance_of(tree, leaf * WIDTH + lane, target)
-            if far >= distances[-1]:
-                _insert(found, distances, tree.record[leaf, lane], far)
+    leaves = range(block * WIDTH, min((block + 1) * WIDTH, len(tree.record)))
+    for leaf in leaves:
+        write_lanes_beyond(
+            tree.single, tree.half, tree.reach, leaf, targets, squares, limits, seen, leaf % WIDTH
+        )
+    for leaf in leaves:
+        for i in range(len(rows)):
+            lanes = seen[leaf % WIDTH, i]
+            while lanes:
+                lane = first_lane(lanes)
+                lanes &= lanes - 1
+                r = rows[i]
+                far = distance_of(tree, leaf * WIDTH + lane, points[records[r]])
+                if far >= distances[r - first, -1]:
+                    _insert(found[r], distances[r - first], tree.record[leaf, lane], far)
 
 
 @entry()

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiled import entry, inner
+from .threads import on_all_cores
 
 WIDTH = 32  # records in a leaf
+_RUN = 16  # leaves that one thread fills in a row
 DEPTH = 512  # places on a stack: no node has less than an eighth of the leaves above it
 
 
@@ -62,17 +64,33 @@ def build(points: np.ndarray, records: np.ndarray | None = None) -> Tree:
 
 def sort_leaves(points: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values, records and places of leaves that hold records in some order, a row each."""
-    n, d = len(order), points.shape[1]
-    leaves = -(-n // WIDTH)
-    record = np.full(leaves * WIDTH, len(points))  # above all, to be sorted last
-    record[:n] = order
-    record = np.sort(record.reshape(leaves, WIDTH), axis=1)
-    record.reshape(-1)[n:] = -1
+    leaves = -(-len(order) // WIDTH)
+    record = np.empty((leaves, WIDTH), dtype=np.int64)
+    rows = np.empty((leaves * WIDTH, points.shape[1]))
     place = np.full(len(points), -1)
-    place[record.reshape(-1)[:n]] = np.arange(n)
-    rows = np.full((leaves * WIDTH, d), np.nan)
-    rows[:n] = points[record.reshape(-1)[:n]]
+    on_all_cores(_fill_leaves, leaves, points, order, rows, record, place, run=_RUN)
     return rows, record, place
+
+
+@entry()
+def _fill_leaves(first, last, points, order, rows, record, place):
+    """Fill in some leaves: their records in index order, -1 and NaN in empty places."""
+    for leaf in range(first, last):
+        here = record[leaf]
+        start = leaf * WIDTH
+        count = min(WIDTH, len(order) - start)
+        here[count:] = -1
+        for i in range(count):
+            j = i
+            while j > 0 and here[j - 1] > order[start + i]:
+                here[j] = here[j - 1]
+                j -= 1
+            here[j] = order[start + i]
+        for i in range(WIDTH):
+            if i < count:
+                place[here[i]] = start + i
+            for v in range(points.shape[1]):
+                rows[start + i, v] = points[here[i], v] if i < count else np.nan
 
 
 @entry()

@@ -14,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 WIDTH = 32
+TOGETHER = 4  # targets that a leaf is looked into for at once
 _LANES = ir.VectorType(ir.FloatType(), WIDTH)
 _FUSED = ("contract",)
 
@@ -71,14 +72,33 @@ def _each_variable(
     return d
 
 
+def _limit(builder: Any, sign: str, d: Any, reach: Any, square: Any, limit: Any) -> Any:
+    """What half of |x|^2 - 2 x.t is compared with, in all lanes.
+
+    Half of |x|^2 - 2 x.t + |t|^2 is compared with half the limit. It is off by less than
+    (d + 8) 2^-23 (|x|^2 + |t|^2).
+    """
+    number = ir.DoubleType()
+    many = builder.fadd(builder.sitofp(d, number), number(8.0))
+    size = builder.fadd(builder.fmul(reach, reach), square)
+    margin = builder.fmul(builder.fmul(many, size), number(2.0**-23))
+    margin = builder.fadd(margin, builder.fmul(limit, number(2.0**-22)))
+    margin = builder.fadd(margin, number(1e-36))
+    limit = builder.fmul(builder.fsub(limit, square), number(0.5))
+    change = builder.fadd if sign == "<=" else builder.fsub
+    return _all(builder, change(limit, margin))
+
+
+def _bits(builder: Any, sign: str, numbers: Any, limit: Any) -> Any:
+    """The lanes that compare so with a limit, as bits."""
+    found = builder.fcmp_ordered(sign, numbers, limit)
+    return builder.zext(builder.bitcast(found, ir.IntType(WIDTH)), ir.IntType(64))
+
+
 def _candidates(sign: str) -> Any:
     @intrinsic
     def candidates(typing, single, half, reach, leaf, target, square, limit):
-        """Lanes of a leaf whose squared distance to a target may be within a limit, as bits.
-
-        Half of |x|^2 - 2 x.t + |t|^2 is compared with half the limit. It is off by less than
-        (d + 8) 2^-23 (|x|^2 + |t|^2).
-        """
+        """Lanes of a leaf whose squared distance to a target may be within a limit, as bits."""
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             kinds = signature.args
@@ -92,18 +112,9 @@ def _candidates(sign: str) -> Any:
                 builder.store(builder.fsub(builder.load(total), product, flags=_FUSED), total)
 
             d = _each_variable(context, builder, kinds[4], target, step)
-            number = ir.DoubleType()
-            many = builder.fadd(builder.sitofp(d, number), number(8.0))
             reach = _number(context, builder, kinds[2], reaches, leaf)
-            size = builder.fadd(builder.fmul(reach, reach), square)
-            margin = builder.fmul(builder.fmul(many, size), number(2.0**-23))
-            margin = builder.fadd(margin, builder.fmul(limit, number(2.0**-22)))
-            margin = builder.fadd(margin, number(1e-36))
-            limit = builder.fmul(builder.fsub(limit, square), number(0.5))
-            change = builder.fadd if sign == "<=" else builder.fsub
-            limit = _all(builder, change(limit, margin))
-            found = builder.fcmp_ordered(sign, builder.load(total), limit)
-            return builder.zext(builder.bitcast(found, ir.IntType(WIDTH)), ir.IntType(64))
+            limit = _limit(builder, sign, d, reach, square, limit)
+            return _bits(builder, sign, builder.load(total), limit)
 
         return types.int64(single, half, reach, leaf, target, square, limit), code
 
@@ -112,6 +123,42 @@ def _candidates(sign: str) -> Any:
 
 lanes_within = _candidates("<=")
 lanes_beyond = _candidates(">=")
+
+
+@intrinsic
+def write_lanes_beyond(typing, single, half, reach, leaf, targets, squares, limits, found, row):
+    """Write `lanes_beyond` of several targets at once: what is in a leaf is read once."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = signature.args
+        values, halves, reaches, leaf, targets, squares, limits, found, row = arguments
+        places = [context.get_constant(types.intp, place) for place in range(TOGETHER)]
+        start = _read(context, builder, kinds[1], halves, leaf)
+        totals = [cgutils.alloca_once_value(builder, start) for _ in places]
+        shape = context.make_array(kinds[4])(context, builder, targets).shape
+        d = builder.extract_value(shape, 1)
+        with cgutils.for_range(builder, d, intp=d.type) as loop:
+            lane = _read(context, builder, kinds[0], values, leaf, loop.index)
+            for place, total in zip(places, totals, strict=True):
+                at = _all(builder, _number(context, builder, kinds[4], targets, place, loop.index))
+                product = builder.fmul(lane, at, flags=_FUSED)
+                builder.store(builder.fsub(builder.load(total), product, flags=_FUSED), total)
+        reach = _number(context, builder, kinds[2], reaches, leaf)
+        made = context.make_array(kinds[7])(context, builder, found)
+        for place, total in zip(places, totals, strict=True):
+            square = _number(context, builder, kinds[5], squares, place)
+            limit = _number(context, builder, kinds[6], limits, place)
+            bits = _bits(
+                builder, ">=", builder.load(total), _limit(builder, ">=", d, reach, square, limit)
+            )
+            to = [row, place]
+            builder.store(
+                bits,
+                cgutils.get_item_pointer(context, builder, kinds[7], made, to, wraparound=False),
+            )
+        return context.get_dummy_value()
+
+    return types.void(single, half, reach, leaf, targets, squares, limits, found, row), code
 
 
 @intrinsic

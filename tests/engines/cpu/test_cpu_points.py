@@ -244,6 +244,15 @@ def test_labels_do_not_depend_on_threads(threads):
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
+@pytest.mark.parametrize("name", [*hard_tables()])
+def test_a_tree_arranged_on_all_cores_is_the_same(name, monkeypatch):
+    table = np.ascontiguousarray(hard_tables()[name])
+    alone = boxes.build(table, np.arange(len(table)))
+    monkeypatch.setattr(boxes, "_MANY", 64)
+    for one, other in zip(alone, boxes.build(table, np.arange(len(table))), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("name", [*hard_tables(), "tiny", "huge"])
 @pytest.mark.parametrize("k", [2, 5])
 def test_looking_ahead_changes_nothing(name, k, monkeypatch):
@@ -255,7 +264,7 @@ def test_looking_ahead_changes_nothing(name, k, monkeypatch):
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._LARGE", boxes.WIDTH**2)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._BROAD", 1)
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._BEGUN", 0)
-    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)  # after 16 steps
+    monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._TRIAL", 2)  # after four steps
     monkeypatch.setattr("microagg_gpu.kernels.cpu.ahead._PERIOD", 20)  # both ways in turns
     assert np.array_equal(mdav(table, k, engine="cpu"), one_by_one)
 
