@@ -30,6 +30,7 @@ RUNS: dict[str, tuple[int, int, str, dict[str, Any]]] = {
     "path": (1500, 8, "path", {}),
     "mdav of many records": (410_000, 8, "mdav", {"k": 100}),
     "risk": (20_000, 8, "projection", {}),
+    "trees of few records": (1500, 8, "mst", {"split": "centroid"}),
     "categories": (1500, 8, "mdav", {"nominal": 0, "ordinal": 1}),
     "vmdav": (1500, 8, "vmdav", {}),
     "centroid": (1500, 8, "centroid", {}),
