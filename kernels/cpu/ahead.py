@@ -170,7 +170,7 @@ def _few_farthest(start, stop, tree, points, records, guesses, found):
     """
     last = found.shape[1] - 1
     bounds = np.empty((_CHUNK, WIDTH), dtype=np.float32)
-    scratch, walk = np.empty((2, WIDTH), dtype=np.float32), begin_walk(tree)
+    walk = begin_walk(tree)
     targets = np.empty((TOGETHER, points.shape[1]), dtype=np.float32)
     squares, limits = np.empty(TOGETHER), np.empty(TOGETHER)
     rows, asking = np.empty(TOGETHER, dtype=np.int64), np.empty(_CHUNK, dtype=np.int64)
@@ -185,7 +185,7 @@ def _few_farthest(start, stop, tree, points, records, guesses, found):
         for above in range(tree.start[1], tree.start[2]):
             for j in range(many):
                 target = points[records[first + j]]
-                bound_block(tree, walk, above, target, -1.0, tree.radius, bounds, j, scratch)
+                bound_block(tree, walk, above, target, -1.0, tree.radius, bounds, j)
             for lane in range(WIDTH):
                 if tree.held[above, lane] == 0:
                     continue
@@ -234,6 +234,7 @@ def _look_into(
 @entry()
 def _few_nearest(start, stop, tree, points, records, found):
     """Find the records nearest to each of some, itself included."""
+    walk, distances = begin_walk(tree), np.empty(found.shape[1])
     for r in range(start, stop):
-        distances = np.full(found.shape[1], np.inf)
-        boxes.nearest(tree, points[records[r]], found.shape[1], found[r], distances)
+        distances[:] = np.inf
+        boxes.nearest(tree, walk, points[records[r]], found[r], distances)

@@ -108,7 +108,7 @@ def _region(points, near, heat, labels, division, k, rate, seed, r):
     return total
 
 
-@inner()
+@inner(allocates=True)
 def _enter(points, near, heat, division, k, r, inside):
     """The arrays of a region; fill `inside` with its records."""
     records, first, local = division.records, division.first, division.local

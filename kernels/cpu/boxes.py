@@ -13,9 +13,9 @@ It only says which records may be the ones looked for: their distances are then 
 values in double precision. So that little is lost, values are relative to a point nearby, in a
 unit (a power of two) in which none is above 1. With u = 2**-24,
 
-- what bounds a box is moved outwards by 4 u of itself, which covers its rounding and that of the
-  target, but for u times the gap between them; a sum of d squares is off by less than (d + 4) u
-  of itself;
+- what bounds a box is moved outwards by 4 u of itself, which covers its rounding, that of the
+  record's value that it was taken from, and that of the target, but for u times the gap between
+  them; a sum of d squares is off by less than (d + 4) u of itself;
 - the squares of a record's distance x to that point and of the target's distance t are off by
   less than 2 u of themselves, and each of d products by 3 u; a sum of these by less than
   2 (d + 4) u (x**2 + t**2).
@@ -28,14 +28,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .arranging import in_order
 from .compiled import entry, inner
-from .kdtree import WIDTH, below_mean, choose_keys, enclose, select, sort_leaves
-from .lanes import first_lane, lanes_within, least_lane, write_gaps
-from .threads import on_all_cores
+from .kdtree import WIDTH, sort_leaves
+from .lanes import extent, first_lane, lanes_within, least_lane, write_gaps
 
 NONE = 2**63 - 1  # above every record
-LEVELS = 8  # more than 32**8 records have
-_MANY = 10_000  # records that more than one core arranges
 SLACK = 2.0**-22  # for each variable and 8 more, of squared distances in single precision
 _TINY = 1e-36  # squares near what single precision cannot hold
 FAR = 2.0**30  # units: squares of what is farther out than this must be numbers too
@@ -64,63 +62,6 @@ class Boxes(NamedTuple):
     held: np.ndarray  # (blocks, WIDTH) records in each box
     lowest: np.ndarray  # (blocks, WIDTH) lowest record that was in it first
     equal: np.ndarray  # (blocks, WIDTH) whether all that were in it first are equal
-
-
-@entry()
-def _arrange(begin, end, parts, points, order, keys, least):
-    """Sort the records of some parts so that each aligned run of 32, 1024, ... lies together.
-
-    A run is divided at the mean of its widest variable, moved to the next multiple of the size
-    that its parts will be packed in. Returned are the parts that are too small to be divided
-    once more, of more than 32 records.
-
-    Parameters
-    ----------
-    parts : int64 array of shape (parts, 2)
-        Their first places in the order, and those after their last.
-    least : int
-        Parts of no more records are left as they are.
-    """
-    box = np.empty((1, 2, points.shape[1]))
-    waiting = np.empty((64 * LEVELS, 2), dtype=np.int64)
-    left, count = np.empty((len(order) // least + 1, 2), dtype=np.int64), 0
-    for part in range(begin, end):
-        waiting[0, 0], waiting[0, 1] = parts[part, 0], parts[part, 1]
-        height = 1
-        while height:
-            height -= 1
-            start, stop = waiting[height, 0], waiting[height, 1]
-            size = stop - start
-            if size <= WIDTH:
-                continue
-            if size <= least:
-                if count == len(left):
-                    left = np.append(left, np.empty_like(left)).reshape(-1, 2)
-                left[count, 0], left[count, 1] = start, stop
-                count += 1
-                continue
-            unit = WIDTH
-            while unit * WIDTH < size:
-                unit *= WIDTH
-            enclose(points, order, start, stop, box, 0)
-            choose_keys(points, order, start, stop, box, 0, keys)
-            units = (below_mean(keys, start, stop) + unit // 2) // unit
-            middle = start + min(max(units, 1), (size - 1) // unit) * unit
-            select(keys, order, start, stop, middle)
-            waiting[height, 0], waiting[height, 1] = start, middle
-            waiting[height + 1, 0], waiting[height + 1, 1] = middle, stop
-            height += 2
-    return left[:count]
-
-
-def _in_order(points: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """Records in the order of a tree, found on all cores if there are many."""
-    order, keys = np.array(records), np.empty(len(records))
-    parts = np.array([[0, len(order)]])
-    if len(order) > _MANY:
-        parts = _arrange(0, 1, parts, points, order, keys, len(order) // 16)
-    on_all_cores(_arrange, len(parts), parts, points, order, keys, WIDTH)
-    return order
 
 
 @entry()
@@ -214,7 +155,7 @@ def build(points: np.ndarray, records: np.ndarray) -> Boxes:
     points : float64 array of shape (n, d), C order
     records : int64 array, at least one
     """
-    order = _in_order(points, records)
+    order = in_order(points, records)
     row, record, place = sort_leaves(points, order)
     leaves, d = len(record), points.shape[1]
     start = [0, -(-leaves // WIDTH)]
@@ -261,15 +202,18 @@ def distance_of(tree, place, target):
 
 
 class Walk(NamedTuple):
-    """The way from the top of a tree to a leaf."""
+    """The way from the top of a tree to a leaf, used by one search after the other."""
 
     bounds: np.ndarray  # (levels, WIDTH) to the boxes of the block on each level, in the unit
     at: np.ndarray  # (levels,) that block
     relative: np.ndarray  # (d,) the target, relative to the middle of the block entered last
     square: np.ndarray  # (1,) its squared distance to that
+    reach: np.ndarray  # (2, WIDTH) and
+    spare: np.ndarray  # (1, WIDTH) for bounds from above (far.py)
+    news: np.ndarray  # (levels,) whether these are new
 
 
-@inner()
+@inner(allocates=True)
 def begin_walk(tree):
     """Room for a walk."""
     levels = len(tree.start) - 1
@@ -278,6 +222,9 @@ def begin_walk(tree):
         np.empty(levels, dtype=np.int64),
         np.empty(tree.row.shape[1], dtype=np.float32),
         np.empty(1),
+        np.empty((2, WIDTH), dtype=np.float32),
+        np.empty((1, WIDTH), dtype=np.float32),
+        np.empty(levels, dtype=np.bool_),
     )
 
 
@@ -373,17 +320,16 @@ def distance_of_equals(tree, walk, level, lane, target):
 
 
 @inner()
-def nearest(tree, target, k, found, distances):
-    """Find the k records nearest to a point, by distance and then by index.
+def nearest(tree, walk, target, found, distances):
+    """Find the records nearest to a point, by distance and then by index.
 
     Parameters
     ----------
-    found, distances : arrays of k places
+    found, distances : arrays of as many places
         Records and squared distances that the search is to beat, in order, NONE and infinity
         where any will do; they are replaced by what is found.
     """
-    walk = begin_walk(tree)
-    last = k - 1
+    last = len(found) - 1
     level = enter_top(tree, walk, target)
     while True:
         level, lane = nearest_box(tree, walk, level, distances[last])
@@ -450,20 +396,11 @@ def _shrink(tree, leaf, v, x):
         near = (abs(low) + abs(high)) * 2.0**-18  # boxes grew when they were rounded
         if low + near < relative < high - near:
             return
-        low, high = np.inf, -np.inf
         if level == 0:
-            for i in range(WIDTH):
-                if tree.record[leaf, i] >= 0:
-                    y = tree.row[leaf * WIDTH + i, v]
-                    low = y if y < low else low
-                    high = y if y > high else high
-            low, high = (low - middle) * tree.scale, (high - middle) * tree.scale
-        else:
+            low, high = extent(tree.single, tree.single, tree.half, leaf, v)
+        else:  # empty boxes are inside out, so all count
             below = tree.start[level - 1] + inner
-            for i in range(WIDTH):
-                y, z = tree.low[below, v, i], tree.high[below, v, i]
-                low = y if y < low else low
-                high = z if z > high else high
+            low, high = extent(tree.low, tree.high, tree.away, below, v)
             away = (tree.middle[below, v] - middle) * tree.scale
             off = (abs(away) + 2.0) * 2.0**-50
             low, high = low + away - off, high + away + off

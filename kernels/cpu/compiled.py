@@ -70,11 +70,14 @@ event.register("numba:compile", _Listener())
 
 
 def _compiled(
-    kept: Callable[[Callable[..., Any]], KernelCache], compiler: type[Compiler], **options: Any
+    kept: Callable[[Callable[..., Any]], KernelCache],
+    compiler: type[Compiler],
+    allocates: bool,
+    **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
     def decorate(kernel: Callable[..., Any]) -> Any:
         # It divides as NumPy does: checks for 0 would be code.
-        options.update(nogil=True, no_cfunc_wrapper=True, error_model="numpy")
+        options.update(nogil=True, no_cfunc_wrapper=True, error_model="numpy", _nrt=allocates)
         dispatcher = njit(pipeline_class=compiler, **options)(kernel)
         dispatcher._cache = kept(kernel)
         usual = dispatcher.get_call_template
@@ -90,8 +93,11 @@ def _compiled(
 
 
 # Makes a kernel that is compiled when it is called from Python.
-entry = partial(_compiled, KernelCache, EntryCompiler)
-# One that other kernels call only: to call it from Python ends the process.
+entry = partial(_compiled, KernelCache, EntryCompiler, allocates=True)
+# One that other kernels call only: to call it from Python ends the process. Unless it `allocates`,
+# it may not make an array, nor get one from a function that does, nor return one; then it counts no
+# references to arrays: that took a sixth of MDAV's time, and more where all cores count the same.
 inner = partial(
-    _compiled, partial(KernelCache, rebuild=rebuild), InnerCompiler, no_cpython_wrapper=True
-)
+    _compiled, partial(KernelCache, rebuild=rebuild), InnerCompiler, allocates=False,
+    no_cpython_wrapper=True,
+)  # fmt: skip

@@ -22,7 +22,7 @@ def unite(above, i, j):
     return a != b
 
 
-@inner()
+@inner(allocates=True)
 def number_sets(above):
     """The number of each member's set, counted from 0 by lowest members, and how many there are."""
     number = np.empty(len(above), dtype=np.int64)

@@ -21,7 +21,7 @@ import numpy as np
 from . import boxes
 from .boxes import SLACK, WIDTH, Boxes
 from .compiled import inner
-from .lanes import first_lane, greatest_lane, lanes_beyond, write_reaches
+from .lanes import first_lane, greatest_lane, lanes_beyond, lanes_from, write_reaches
 
 _NEAR = 8.0  # a target is this many times nearer to its reference than to what it looks for
 _MOST = 2**26  # values kept, at 4 bytes
@@ -50,7 +50,7 @@ def unseen(tree: Boxes) -> Seen:
 
 
 @inner(forceinline=True)
-def bound_block(tree, walk, block, target, away, excess, bounds, level, scratch):
+def bound_block(tree, walk, block, target, away, excess, bounds, level):
     """Bounds on the squared distance from a target to any record in the boxes of a block.
 
     Parameters
@@ -59,25 +59,22 @@ def bound_block(tree, walk, block, target, away, excess, bounds, level, scratch)
         Distance from the target to the reference; negative if there is none.
     excess : array of shape (blocks, WIDTH)
         What has been seen from the reference.
-    scratch : float32 array of shape (2, WIDTH)
     """
-    width, d = scratch.shape[1], len(target)
+    reach, d = walk.reach, len(target)
     boxes.relate(tree, block, target, walk)
     square = walk.square[0]
-    write_reaches(
-        tree.low, tree.high, tree.centre, tree.away, block, walk.relative, square, scratch
-    )
+    write_reaches(tree.low, tree.high, tree.centre, tree.away, block, walk.relative, square, reach)
     # The squares of the centre's and the target's distances to the middle are at most square + m,
     # where m is the greatest in the block.
     slack = np.float32(1.0 + (d + 8) * SLACK)
     off = np.float32((d + 8) * SLACK * (square + tree.far[block]) + 1e-36)
     twice = np.float32(2.0 * max(away, 0.0) * tree.scale) * slack
-    for i in range(width):
-        gap = scratch[1, i] + off
+    for i in range(WIDTH):
+        gap = reach[1, i] + off
         gap = math.sqrt(gap if gap > np.float32(0.0) else np.float32(0.0)) * slack
         ball = gap + tree.radius[block, i]
         ball *= ball
-        bound = scratch[0, i] if scratch[0, i] < ball else ball
+        bound = reach[0, i] if reach[0, i] < ball else ball
         if away >= 0.0:
             seen = excess[block, i] + (gap * gap + tree.radius[block, i] * twice) * slack
             bound = seen if seen < bound else bound
@@ -108,14 +105,13 @@ def note_leaf(tree, leaf, reference, excess):
 
 
 @inner()
-def _note_block(tree, walk, block, above, lane, reference, excess, scratch):
+def _note_block(tree, walk, block, above, lane, reference, excess):
     """Note for a block's own box the largest of its boxes' bounds."""
-    bounds = np.empty((1, WIDTH), dtype=np.float32)
-    bound_block(tree, walk, block, reference, 0.0, excess, bounds, 0, scratch)
+    bound_block(tree, walk, block, reference, 0.0, excess, walk.spare, 0)
     greatest = 0.0
     for i in range(WIDTH):
         if tree.held[block, i] > 0:
-            greatest = max(greatest, bounds[0, i] / tree.square)
+            greatest = max(greatest, walk.spare[0, i] / tree.square)
     _note(tree, above, lane, reference, greatest, excess)
 
 
@@ -166,7 +162,7 @@ def _scan(tree, target, record, distance):
 
 
 @inner()
-def farthest(tree, seen, target, record, distance):
+def farthest(tree, walk, seen, target, record, distance):
     """Find the record farthest from a point, the lowest of several.
 
     Parameters
@@ -175,57 +171,65 @@ def farthest(tree, seen, target, record, distance):
         What the search is to beat: a record and its squared distance, else NONE and -1.
     """
     levels = len(tree.start) - 1
-    walk = boxes.begin_walk(tree)
-    bounds, at = walk.bounds, walk.at
-    scratch = np.empty((2, WIDTH), dtype=np.float32)
-    news = np.zeros(levels, dtype=np.bool_)
+    bounds, at, news = walk.bounds, walk.at, walk.news
+    news[:] = False
     q, away = nearest_reference(seen, target)
     reference = seen.reference[q] if away >= 0.0 else target
     excess = seen.excess[q]
     level = levels - 1
     at[level] = tree.start[level]
-    bound_block(tree, walk, at[level], target, away, excess, bounds, level, scratch)
+    bound_block(tree, walk, at[level], target, away, excess, bounds, level)
     if walk.square[0] > boxes.FAR:  # long before it is cut off; and all records are far anyway
         return _scan(tree, target, record, distance)
-    least = below(tree, distance)
     if (_NEAR * away) ** 2 * tree.square > greatest_lane(bounds, level)[1]:
         away = -1.0  # too far from the reference for its view to tell anything
-    while True:
-        lane, bound = greatest_lane(bounds, level)
-        if bound < least or bound < 0.0:
-            level += 1
-            if level == levels:
-                return record, distance
-            if news[level - 1]:
-                news[level - 1], news[level] = False, True
-                block = at[level - 1]
-                lane = (block - tree.start[level - 1]) % WIDTH
-                _note_block(tree, walk, block, at[level], lane, reference, excess, scratch)
-            continue
-        bounds[level, lane] = -1.0
-        if tree.held[at[level], lane] == 0:
-            continue
-        if (
-            tree.lowest[at[level], lane] > record
-            and tree.equal[at[level], lane]
-            and boxes.distance_of_equals(tree, walk, level, lane, target) <= distance
-        ):
-            continue
-        inside = boxes.inside(tree, walk, level, lane)
-        if level > 0:
-            level -= 1
-            at[level] = inside
-            bound_block(tree, walk, at[level], target, away, excess, bounds, level, scratch)
-            continue
-        lanes = candidates(tree, inside, walk, distance)
-        while lanes:
-            i = first_lane(lanes)
-            lanes &= lanes - 1
-            candidate = tree.record[inside, i]
-            far = boxes.distance_of(tree, inside * WIDTH + i, target)
-            if far > distance or (far == distance and candidate < record):
-                record, distance = candidate, far
-                least = below(tree, distance)
-        if away >= 0.0 and excess[at[0], lane] == np.inf:
-            note_leaf(tree, inside, reference, excess)
-            news[0] = True
+    while level < levels:
+        least = max(below(tree, distance), np.float32(0.0))
+        if level == 0:  # to choose the best first would take as long as to look into it
+            lanes = lanes_from(bounds, 0, least)
+            while lanes:
+                lane = first_lane(lanes)
+                lanes &= lanes - 1
+                if bounds[0, lane] < least or tree.held[at[0], lane] == 0:
+                    continue
+                if (
+                    tree.lowest[at[0], lane] > record
+                    and tree.equal[at[0], lane]
+                    and boxes.distance_of_equals(tree, walk, 0, lane, target) <= distance
+                ):
+                    continue
+                leaf = boxes.inside(tree, walk, 0, lane)
+                found = candidates(tree, leaf, walk, distance)
+                while found:
+                    i = first_lane(found)
+                    found &= found - 1
+                    candidate = tree.record[leaf, i]
+                    far = boxes.distance_of(tree, leaf * WIDTH + i, target)
+                    if far > distance or (far == distance and candidate < record):
+                        record, distance = candidate, far
+                        least = below(tree, distance)
+                if away >= 0.0 and excess[at[0], lane] == np.inf:
+                    note_leaf(tree, leaf, reference, excess)
+                    news[0] = True
+        else:
+            lane, bound = greatest_lane(bounds, level)
+            if bound >= least:
+                bounds[level, lane] = -1.0
+                if tree.held[at[level], lane] == 0 or (
+                    tree.lowest[at[level], lane] > record
+                    and tree.equal[at[level], lane]
+                    and boxes.distance_of_equals(tree, walk, level, lane, target) <= distance
+                ):
+                    continue
+                inside = boxes.inside(tree, walk, level, lane)
+                level -= 1
+                at[level] = inside
+                bound_block(tree, walk, inside, target, away, excess, bounds, level)
+                continue
+        level += 1
+        if level < levels and news[level - 1]:
+            news[level - 1], news[level] = False, True
+            block = at[level - 1]
+            lane = (block - tree.start[level - 1]) % WIDTH
+            _note_block(tree, walk, block, at[level], lane, reference, excess)
+    return record, distance

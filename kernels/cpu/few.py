@@ -48,7 +48,7 @@ def _divide(
             _join_closest(points, records, rest[:left], groups, labels)
 
 
-@inner()
+@inner(allocates=True)
 def _centroid(points, rest, k, gathered, labels):
     """Take groups around the record farthest from the centroid; how many records are left."""
     left, groups = len(rest), 0
@@ -62,7 +62,7 @@ def _centroid(points, rest, k, gathered, labels):
     return left, groups
 
 
-@inner()
+@inner(allocates=True)
 def _diameter(points, rest, k, gathered, labels, partner, reach):
     """Take groups around the two records farthest apart; how many records are left.
 
@@ -111,7 +111,7 @@ def _farthest_other(points, rest, record):
     return farthest
 
 
-@inner()
+@inner(allocates=True)
 def _take(points, rest, left, record, k, gathered, total, labels, group):
     """Take a record and k - 1 nearest to it, or to the growing group's centroid, out of the rest.
 
@@ -143,7 +143,7 @@ def _take(points, rest, left, record, k, gathered, total, labels, group):
     return left
 
 
-@inner()
+@inner(allocates=True)
 def _join_closest(points, records, rest, groups, labels):
     """Add each record of the rest to the group with the closest centroid, one after the other."""
     total, sizes = np.zeros((groups, 2, points.shape[1])), np.zeros(groups)

@@ -68,7 +68,7 @@ def _breed(first, last, strings, chosen, sites, inverted, k, children):
         _bear(strings, chosen, sites, inverted, k, child, children)
 
 
-@inner()
+@inner(allocates=True)
 def _bear(strings, chosen, sites, inverted, k, child, children):
     """Write one child: cross its parents, repair, invert bits, repair."""
     n = inverted.shape[1]

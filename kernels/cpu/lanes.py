@@ -8,6 +8,7 @@ and is begun anew for each; here sums stay in registers. What comes out are boun
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -214,6 +215,22 @@ def write_reaches(typing, low, high, centre, half, block, target, square, out):
     return types.void(low, high, centre, half, block, target, square, out), code
 
 
+def _reduce(builder: Any, sign: str, lanes: Any) -> Any:
+    """The least or the greatest number of all lanes, none of which is NaN."""
+    half = WIDTH
+    while half > 1:
+        half //= 2
+        places = [list(range(half)), list(range(half, 2 * half))]
+        a, b = (
+            builder.shuffle_vector(
+                lanes, lanes, ir.Constant(ir.VectorType(ir.IntType(32), half), some)
+            )
+            for some in places
+        )
+        lanes = builder.select(builder.fcmp_ordered(sign, a, b), a, b)
+    return builder.extract_element(lanes, ir.IntType(32)(0))
+
+
 def _extreme(sign: str) -> Any:
     @intrinsic
     def extreme(typing, numbers, row):
@@ -221,18 +238,7 @@ def _extreme(sign: str) -> Any:
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             lanes = _read(context, builder, signature.args[0], arguments[0], arguments[1])
-            best, half = lanes, WIDTH
-            while half > 1:
-                half //= 2
-                places = [list(range(half)), list(range(half, 2 * half))]
-                a, b = (
-                    builder.shuffle_vector(
-                        best, best, ir.Constant(ir.VectorType(ir.IntType(32), half), some)
-                    )
-                    for some in places
-                )
-                best = builder.select(builder.fcmp_ordered(sign, a, b), a, b)
-            number = builder.extract_element(best, ir.IntType(32)(0))
+            number = _reduce(builder, sign, lanes)
             same = builder.fcmp_ordered("==", lanes, _all(builder, number))
             bits = builder.bitcast(same, ir.IntType(WIDTH))
             lane = builder.zext(builder.cttz(bits, ir.IntType(1)(0)), ir.IntType(64))
@@ -245,6 +251,44 @@ def _extreme(sign: str) -> Any:
 
 least_lane = _extreme("<")
 greatest_lane = _extreme(">")
+
+
+@intrinsic
+def lanes_from(typing, numbers, row, least):
+    """The lanes of a row with no less than a number, as bits."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers, row, least = arguments
+        lanes = _read(context, builder, signature.args[0], numbers, row)
+        return _bits(builder, ">=", lanes, _all(builder, least))
+
+    return types.int64(numbers, row, least), code
+
+
+@intrinsic
+def extent(typing, low, high, there, block, v):
+    """The least low and the greatest high number of a variable; no lane counts that has NaN there.
+
+    Infinite and inside out if there is none.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = signature.args
+        low, high, there, block, v = arguments
+        counts = _read(context, builder, kinds[2], there, block)
+        counts = builder.fcmp_ordered("ord", counts, counts)
+        ends = []
+        for kind, array, sign, none in (
+            (kinds[0], low, "<", np.inf),
+            (kinds[1], high, ">", -np.inf),
+        ):
+            lanes = _read(context, builder, kind, array, block, v)
+            lanes = builder.select(counts, lanes, ir.Constant(_LANES, [none] * WIDTH))
+            ends.append(builder.fpext(_reduce(builder, sign, lanes), ir.DoubleType()))
+        return context.make_tuple(builder, signature.return_type, ends)
+
+    pair = types.Tuple((types.float64, types.float64))
+    return pair(low, high, there, block, v), code
 
 
 @intrinsic

@@ -25,7 +25,7 @@ from .boxes import NONE, WIDTH
 from .compiled import entry, inner
 from .few import groups_of_few
 from .kdtree import select
-from .points import distance_to_nearest, nearest_to_group, take_gathered
+from .points import distance_to_nearest, gather, nearest_to_group
 from .sums import add, sum_rows
 
 _MANY = 256  # with more neighbours to a group, all distances are computed
@@ -178,8 +178,8 @@ def _mdav(
     tree, seen, points, total, listed, labels, state, k, half, steps, rows, looking
 ):  # fmt: skip
     """Take steps of MDAV, from answers where there are any."""
-    group = np.empty(k, dtype=np.int64)
-    centroid = np.empty(points.shape[1])
+    group, distances = np.empty(k, dtype=np.int64), np.empty(k)
+    centroid, walk = np.empty(points.shape[1]), boxes.begin_walk(tree)
     for _ in range(steps):
         left = state[_LEFT]
         if left < 2 * k:
@@ -187,7 +187,7 @@ def _mdav(
         if left <= half:
             return _HALVED
         _divide(total, left, centroid)
-        r = outer.outermost(tree, seen, total, left, centroid, listed)
+        r = outer.outermost(tree, walk, seen, total, left, centroid, listed)
         if r == NONE:
             return _LIST
         if looking and rows.far_row[r] < 0 and outer.in_use(listed):
@@ -195,12 +195,12 @@ def _mdav(
             return _UNFORESEEN
         state[_STEPS] += 1
         state[_USED] += 1
-        _take_foreseen(tree, points, total, labels, state, r, group, rows)
+        _take_foreseen(tree, walk, points, total, labels, state, r, group, distances, rows)
         if left >= 3 * k:
             s = _first_there(tree, rows.far, rows.far_row[r])
             if s == NONE:
-                s = outer.search(tree, seen, points[r], listed)
-            _take_foreseen(tree, points, total, labels, state, s, group, rows)
+                s = outer.search(tree, walk, seen, points[r], listed)
+            _take_foreseen(tree, walk, points, total, labels, state, s, group, distances, rows)
     return _PAUSED
 
 
@@ -209,21 +209,24 @@ def _vmdav(
     tree, seen, points, total, listed, labels, state, k, half, steps, centroid, gamma
 ):  # fmt: skip
     """Take steps of V-MDAV."""
-    group = np.empty(2 * k - 1, dtype=np.int64)
+    group, distances = np.empty(2 * k - 1, dtype=np.int64), np.empty(k)
+    walk, nearest, square = boxes.begin_walk(tree), np.empty(1, dtype=np.int64), np.empty(1)
+    two, squares = np.empty(2, dtype=np.int64), np.empty(2)
     for _ in range(steps):
         left = state[_LEFT]
         if left < k:
             return _DONE
         if left <= half:
             return _HALVED
-        e = outer.outermost(tree, seen, total, left, centroid, listed)
+        e = outer.outermost(tree, walk, seen, total, left, centroid, listed)
         if e == NONE:
             return _LIST
-        _take_nearest(tree, points, total, labels, state, e, group[:k])
+        _take_nearest(tree, walk, points, total, labels, state, e, group[:k], distances)
         size = k
         while size < 2 * k - 1 and state[_LEFT] > 0:
-            e_min, d_in = nearest_to_group(tree, points, group[:size])
-            if not d_in <= gamma * distance_to_nearest(tree, points, e_min):
+            nearest_to_group(tree, walk, points, group[:size], nearest, square)
+            e_min, d_in = nearest[0], square[0]
+            if not d_in <= gamma * distance_to_nearest(tree, walk, points, e_min, two, squares):
                 break
             group[size] = e_min
             size += 1
@@ -238,8 +241,9 @@ def _centroid(
     tree, seen, points, total, listed, labels, state, k, half, steps, gathered
 ):  # fmt: skip
     """Take steps of the centroid-based method."""
-    group = np.empty(k, dtype=np.int64)
-    centroid = np.empty(points.shape[1])
+    group, distances = np.empty(k, dtype=np.int64), np.empty(k)
+    centroid, walk = np.empty(points.shape[1]), boxes.begin_walk(tree)
+    own, centre = np.empty((2, points.shape[1])), np.empty(points.shape[1])
     for _ in range(steps):
         left = state[_LEFT]
         if left < k:
@@ -247,14 +251,14 @@ def _centroid(
         if left <= half:
             return _HALVED
         _divide(total, left, centroid)
-        r = outer.outermost(tree, seen, total, left, centroid, listed)
+        r = outer.outermost(tree, walk, seen, total, left, centroid, listed)
         if r == NONE:
             return _LIST
         if gathered:
-            group[:] = take_gathered(tree, points, total, r, k)
+            gather(tree, walk, points, total, r, group, own, centre, distances[:1])
             _put_label(labels, state, group)
         else:
-            _take_nearest(tree, points, total, labels, state, r, group)
+            _take_nearest(tree, walk, points, total, labels, state, r, group, distances)
     return _PAUSED
 
 
@@ -290,7 +294,9 @@ def _first_there(tree, lists, row):
 
 
 @inner()
-def _take_foreseen(tree, points, total, labels, state, record, group, rows):
+def _take_foreseen(
+    tree, walk, points, total, labels, state, record, group, distances, rows
+):  # fmt: skip
     """Take a record and the k - 1 nearest to it, from answers if these have them."""
     size, row = 1, rows.near_row[record]
     if row >= 0:
@@ -299,7 +305,7 @@ def _take_foreseen(tree, points, total, labels, state, record, group, rows):
                 group[size] = other
                 size += 1
     if size < len(group):
-        _take_nearest(tree, points, total, labels, state, record, group)
+        _take_nearest(tree, walk, points, total, labels, state, record, group, distances)
         return
     group[0] = record
     for other in group:
@@ -308,14 +314,15 @@ def _take_foreseen(tree, points, total, labels, state, record, group, rows):
 
 
 @inner()
-def _take_nearest(tree, points, total, labels, state, record, group):
+def _take_nearest(tree, walk, points, total, labels, state, record, group, distances):
     """Take a record and the k - 1 nearest to it."""
     k = len(group)
     group[:] = NONE
     group[0] = record
     _take_out(tree, points, total, record)
     if 1 < k <= _MANY:
-        boxes.nearest(tree, points[record], k - 1, group[1:], np.full(k - 1, np.inf))
+        distances[:] = np.inf
+        boxes.nearest(tree, walk, points[record], group[1:], distances[1:])
     elif k > 1:
         _nearest_of_all(tree, points, record, group[1:])
     for other in group[1:]:
@@ -323,7 +330,7 @@ def _take_nearest(tree, points, total, labels, state, record, group):
     _put_label(labels, state, group)
 
 
-@inner()
+@inner(allocates=True)
 def _nearest_of_all(tree, points, record, found):
     """The records nearest to one that was taken, from the distances of all."""
     n, there = len(points), 0

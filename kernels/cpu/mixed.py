@@ -134,8 +134,9 @@ def _find_average(records, average):
 def _find_distances(records, start, target, distances):
     """Squared distances to a target of a tile of records; NaN of those that have left."""
     stop = min(start + _TILE, records.state[_PLACES])
-    here = distances[start:stop]
-    here[:] = records.there[start:stop]
+    here, there = distances[start:stop], records.there[start:stop]
+    for i in range(len(here)):
+        here[i] = there[i]
     for v in range(len(target)):
         x = target[v]
         row = records.value[v, start:stop]
@@ -147,7 +148,6 @@ def _find_distances(records, start, target, distances):
             for i in range(len(here)):
                 difference = row[i] - x
                 here[i] += difference * difference
-    return here
 
 
 @inner()
@@ -174,7 +174,7 @@ def _greatest(distances):
     return place
 
 
-@inner()
+@inner(allocates=True)
 def _take_nearest(records, place, k, distances, labels):
     """Remove the record in some place and the k - 1 nearest to it.
 
@@ -185,11 +185,11 @@ def _take_nearest(records, place, k, distances, labels):
     nearest = np.full(min(k, _MANY), np.inf)
     own = place // _TILE
     for tile in range((places + _TILE - 1) // _TILE):
-        here = _find_distances(records, tile * _TILE, target, distances)
+        _find_distances(records, tile * _TILE, target, distances)
         if tile == own:
             distances[place] = -1.0
         if k <= _MANY:
-            _note_nearest(here, nearest)
+            _note_nearest(distances[tile * _TILE : min((tile + 1) * _TILE, places)], nearest)
     limit = nearest[-1]
     if k > _MANY:
         known = distances[:places]

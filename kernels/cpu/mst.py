@@ -309,7 +309,7 @@ def _rename(start, neighbours, part, first, barred, new, queue):
                 length += 1
 
 
-@inner()
+@inner(allocates=True)
 def _adjacency(edges, n):
     """The neighbours of node i are neighbours[start[i]:start[i + 1]]."""
     start = np.zeros(n + 2, dtype=np.int64)
@@ -324,7 +324,7 @@ def _adjacency(edges, n):
     return start[:-1], neighbours
 
 
-@inner()
+@inner(allocates=True)
 def _preorder(start, neighbours):
     """Parent of each node (-1 at the root, node 0), and the range of its subtree in preorder."""
     n = len(start) - 1

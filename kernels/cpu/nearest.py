@@ -13,7 +13,8 @@ import numpy as np
 
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
-from . import boxes, kdtree
+from . import boxes
+from .arranging import in_order
 from .boxes import NONE, WIDTH, begin_walk, descend, enter_top, nearest_box
 from .compiled import entry, inner
 from .lanes import first_lane
@@ -35,7 +36,7 @@ def nearest_records(
     if m == 0:
         return squares, first, ties
     tree = boxes.build(points, np.arange(len(points)))
-    order = kdtree.build(queries).record.reshape(-1)[:m]
+    order = in_order(queries, np.arange(m))
     start, size = 0, 16 * _RUN
     while start < m:
         begun = perf_counter()

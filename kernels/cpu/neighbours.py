@@ -45,7 +45,7 @@ def neighbours(
 @entry()
 def _search(first, last, tree, points, order, squares, records):
     """Find the neighbours of some records."""
-    m = records.shape[1]
+    m, walk = records.shape[1], boxes.begin_walk(tree)
     # A record is among the m + 1 nearest to itself, or m others before it are equal to it.
     found, distances = np.empty(m + 1, dtype=np.int64), np.empty(m + 1)
     for i in range(first, last):
@@ -57,7 +57,7 @@ def _search(first, last, tree, points, order, squares, records):
                 limit = max(limit, squared_distance(points, found[j], points[here]))
         for j in range(m + 1):
             found[j], distances[j] = NONE, limit
-        find_nearest(tree, points[here], m + 1, found, distances)
+        find_nearest(tree, walk, points[here], found, distances)
         place = 0
         for j in range(m + 1):
             if found[j] != here and place < m:

@@ -141,14 +141,14 @@ def _guess(tree, target, outer):
 
 
 @inner()
-def search(tree, seen, target, outer):
+def search(tree, walk, seen, target, outer):
     """The record farthest from a target, the lowest of several, by the tree."""
     record, distance = _guess(tree, target, outer)
-    return far.farthest(tree, seen, target, record, distance)[0]
+    return far.farthest(tree, walk, seen, target, record, distance)[0]
 
 
 @inner()
-def outermost(tree, seen, total, left, target, outer):
+def outermost(tree, walk, seen, total, left, target, outer):
     """The record farthest from a target near the middle; see `farthest`."""
     away = 0.0
     for v in range(len(target)):
@@ -156,7 +156,7 @@ def outermost(tree, seen, total, left, target, outer):
         away += difference * difference
     outer.state[_PAUSE] -= 1
     if 16.0 * away > outer.limit[_REACH] or outer.state[_PAUSE] > 0:
-        return search(tree, seen, target, outer)
+        return search(tree, walk, seen, target, outer)
     record, _, sure = _read(tree, target, outer)
     return record if sure else NONE
 
@@ -175,7 +175,7 @@ def farthest(tree, seen, total, left, target, outer):
     int
         NONE if the list has to be drawn up to know it.
     """
-    return outermost(tree, seen, total, left, target, outer)
+    return outermost(tree, boxes.begin_walk(tree), seen, total, left, target, outer)
 
 
 def pause(tree: boxes.Boxes, target: np.ndarray, outer: Outer) -> None:

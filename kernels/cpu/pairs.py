@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import far
-from .boxes import NONE
+from .boxes import NONE, begin_walk
 from .compiled import entry, inner
 
 _SEARCHES = 2048  # in one call
@@ -51,6 +51,7 @@ def _revise(pairs, record, bound):
 def most_distant(tree, seen, points, pairs):
     """The lower record of the most distant pair; -1 if more searches are needed to know it."""
     n, leaves, searches = len(points), len(pairs.top) // 2, 0
+    walk = begin_walk(tree)
     while tree.place[pairs.outermost[pairs.gone[0]]] < 0:
         pairs.gone[0] += 1
     reach = pairs.away[pairs.outermost[pairs.gone[0]]]
@@ -70,7 +71,7 @@ def most_distant(tree, seen, points, pairs):
             _revise(pairs, record, bound * bound)
             continue
         searches += 1
-        partner, distance = far.farthest(tree, seen, points[record], NONE, 0.0)
+        partner, distance = far.farthest(tree, walk, seen, points[record], NONE, 0.0)
         if partner == record:  # all others are in the same place: the lowest of them
             partner = 0
             while partner == record or tree.place[partner] < 0:

@@ -43,12 +43,12 @@ def nearest_path(points: Any, progress: Progress | None = None) -> np.ndarray:
 @entry()
 def _walk(tree, points, path, step, last):
     """Fill in the path from a step on."""
-    distance = np.empty(1)
+    distance, walk = np.empty(1), boxes.begin_walk(tree)
     for i in range(step, last):
         boxes.take_out(tree, path[i - 1])
         path[i] = NONE
         distance[0] = np.inf
-        boxes.nearest(tree, points[path[i - 1]], 1, path[i : i + 1], distance)
+        boxes.nearest(tree, walk, points[path[i - 1]], path[i : i + 1], distance)
 
 
 def shorten_tour(

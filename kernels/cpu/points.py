@@ -7,7 +7,7 @@ import numpy as np
 from ..generic.arrays import to_numpy
 from . import boxes, far, outer, pairs
 from .boxes import NONE
-from .compiled import entry
+from .compiled import entry, inner
 from .sums import add, sum_rows
 
 # With more neighbours than this to a group, sorting all distances is faster than a search.
@@ -74,11 +74,11 @@ class PointSet:
 
     def nearest_to_group(self, group: list[int]) -> tuple[int, float]:
         """The record nearest to any member of a group, and its squared distance."""
-        return nearest_to_group(self._tree, self._points, np.array(group))
+        return _nearest_to_group(self._tree, self._points, np.array(group))
 
     def distance_to_nearest(self, record: int) -> float:
         """Squared distance from a record of the set to the nearest other; infinite if none."""
-        return distance_to_nearest(self._tree, self._points, record)
+        return _distance_to_nearest(self._tree, self._points, record)
 
     def take(self, records: list[int]) -> list[int]:
         """Remove records from the set."""
@@ -110,7 +110,7 @@ class PointSet:
 
         The procedure `gather` of Laszlo and Mukherjee (2005), section 4.2.
         """
-        group = take_gathered(self._tree, self._points, self._total, record, min(k, self._left))
+        group = _take_gathered(self._tree, self._points, self._total, record, min(k, self._left))
         return self._taken(group.tolist())
 
     def most_distant_pair(self) -> tuple[int, int]:
@@ -136,40 +136,69 @@ def _take_nearest(tree, points, total, record, k):
     boxes.take_out(tree, record)
     add(total, points, record, -1.0)
     if k > 1:
-        boxes.nearest(tree, points[record], k - 1, group[1:], np.full(k - 1, np.inf))
+        walk = boxes.begin_walk(tree)
+        boxes.nearest(tree, walk, points[record], group[1:], np.full(k - 1, np.inf))
         _take(tree, points, total, group[1:])
     return group
 
 
 @entry()
-def take_gathered(tree, points, total, record, k):
+def _take_gathered(tree, points, total, record, k):
     group = np.full(k, NONE)
-    own = np.zeros((2, points.shape[1]))
-    distance = np.empty(1)
-    for size in range(1, k + 1):
+    own, centre = np.empty((2, points.shape[1])), np.empty(points.shape[1])
+    gather(tree, boxes.begin_walk(tree), points, total, record, group, own, centre, np.empty(1))
+    return group
+
+
+@inner()
+def gather(tree, walk, points, total, record, group, own, centre, distance):
+    """Take a record and, for each other place of a group, the nearest to the group's centroid.
+
+    Parameters
+    ----------
+    own, centre, distance : arrays of shapes (2, d), (d,) and (1,)
+        Room for the sum of the group, its centroid and a distance.
+    """
+    own[:] = 0.0
+    for size in range(1, len(group) + 1):
         boxes.take_out(tree, record)
         add(total, points, record, -1.0)
         add(own, points, record, 1.0)
         group[size - 1] = record
-        if size < k:
-            distance[0] = np.inf
-            boxes.nearest(tree, own[0] / size, 1, group[size:], distance)
+        if size < len(group):
+            for v in range(len(centre)):
+                centre[v] = own[0, v] / size
+            group[size], distance[0] = NONE, np.inf
+            boxes.nearest(tree, walk, centre, group[size : size + 1], distance)
             record = group[size]
-    return group
 
 
 @entry()
-def nearest_to_group(tree, points, group):
-    found, distance = np.full(1, NONE), np.full(1, np.inf)
-    for member in group:
-        boxes.nearest(tree, points[member], 1, found, distance)
+def _nearest_to_group(tree, points, group):
+    found, distance = np.empty(1, dtype=np.int64), np.empty(1)
+    nearest_to_group(tree, boxes.begin_walk(tree), points, group, found, distance)
     return found[0], distance[0]
 
 
+@inner()
+def nearest_to_group(tree, walk, points, group, found, distance):
+    """Find the record nearest to any member of a group, and its squared distance."""
+    found[0], distance[0] = NONE, np.inf
+    for member in group:
+        boxes.nearest(tree, walk, points[member], found, distance)
+
+
 @entry()
-def distance_to_nearest(tree, points, record):
-    found, distances = np.full(2, NONE), np.full(2, np.inf)
-    boxes.nearest(tree, points[record], 2, found, distances)
+def _distance_to_nearest(tree, points, record):
+    found, distances = np.empty(2, dtype=np.int64), np.empty(2)
+    return distance_to_nearest(tree, boxes.begin_walk(tree), points, record, found, distances)
+
+
+@inner()
+def distance_to_nearest(tree, walk, points, record, found, distances):
+    """Squared distance from a record to the nearest other, with room for two of them."""
+    found[:], distances[:] = NONE, np.inf
+    boxes.nearest(tree, walk, points[record], found, distances)
     return distances[1] if found[0] == record else distances[0]
 
 

@@ -50,7 +50,7 @@ def price(points, order, begin, nearest, prices, limits, k, most, columns):
     return len(order), found, left
 
 
-@inner()
+@inner(allocates=True)
 def _possible(others, squares, nearest, prices, record, m):
     """Places of the records that a group of m with this first record may have."""
     r = m - 1
@@ -116,7 +116,7 @@ def _fine(record, limits, counts):
     return extra
 
 
-@inner()
+@inner(allocates=True)
 def _search(
     points, record, records, squares, prices, limits, counts, m, most, columns, found
 ):  # fmt: skip
@@ -253,8 +253,8 @@ def _settle(chosen, cost, prices, columns, found):
     if paid <= cost:
         return found
     if found < len(columns):
-        columns[found, :m] = chosen
-        columns[found, m:] = -1
+        for z in range(columns.shape[1]):
+            columns[found, z] = chosen[z] if z < m else -1
         found += 1
     for z in range(m):
         prices[chosen[z]] -= (paid - cost) / m

@@ -106,7 +106,7 @@ def _search(first, last, tree, points, y, most, order, stops, keys):
             stops[i + 1] = count
 
 
-@inner()
+@inner(allocates=True)
 def _cheap_with(tree, points, y, most, record, walk, keys, place):
     """Count the cheap pairs of a record with higher ones, or write them down from a place on."""
     slack = 1.0 + 2.0**-46

@@ -57,7 +57,7 @@ def _paths(first, last, lengths, start, insertion, window, paths):
         _path(lengths, start + p, insertion, window, paths[p])
 
 
-@inner()
+@inner(allocates=True)
 def _path(lengths, start, insertion, window, path):
     tour = np.full(len(path) + 1, start)
     if insertion:
@@ -70,7 +70,7 @@ def _path(lengths, start, insertion, window, path):
         path[p] = tour[p]
 
 
-@inner()
+@inner(allocates=True)
 def _farthest_insertion(lengths, tour):
     """Grow a closed tour from its start, always by the record farthest from the tour.
 
@@ -108,7 +108,7 @@ def _farthest_insertion(lengths, tour):
                 record = q
 
 
-@inner()
+@inner(allocates=True)
 def _nearest_neighbour(lengths, tour):
     """Grow a closed tour from its start, always to the nearest record not yet visited."""
     n = len(lengths)

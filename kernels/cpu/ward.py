@@ -41,7 +41,7 @@ def _scan(centroid, size, i, k):
     return best, nearest
 
 
-@inner()
+@inner(allocates=True)
 def _merge_plainly(points, labels, k):
     """Solve one problem as `ward_tree` does, but look at all groups instead of a tree."""
     n, d = points.shape
@@ -89,7 +89,7 @@ def _most_distant(points):
     return a, b
 
 
-@inner()
+@inner(allocates=True)
 def _gather(points, labels, free, record, k):
     """Label a record and, k - 1 times, the free one nearest to the growing group's centroid."""
     d = points.shape[1]

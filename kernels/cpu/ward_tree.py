@@ -153,7 +153,7 @@ def _look(distances, names, size, i, k, floor, best, nearest):
     return best, nearest
 
 
-@inner()
+@inner(allocates=True)
 def _find_nearest(groups, tree, nodes, i, k, plain):
     """Find the group to merge group i with; return how many leaves were looked at.
 

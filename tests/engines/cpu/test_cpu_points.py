@@ -13,7 +13,7 @@ from numba import njit
 from helpers.methods import centroid, mdav, run
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu.kernels import cpu, generic
-from microagg_gpu.kernels.cpu import boxes, far
+from microagg_gpu.kernels.cpu import arranging, boxes, far
 from microagg_gpu.kernels.cpu.compiled import entry
 from microagg_gpu.methods.extremes import centroid_groups, diameter_groups
 
@@ -25,7 +25,7 @@ def take_out(tree, record):
 
 @njit
 def farthest(tree, seen, target):
-    return far.farthest(tree, seen, target, boxes.NONE, -1.0)
+    return far.farthest(tree, boxes.begin_walk(tree), seen, target, boxes.NONE, -1.0)
 
 
 def hard_tables() -> dict[str, np.ndarray]:
@@ -145,7 +145,7 @@ def test_boxes_hold_their_records(kind, n, d, seed):
             assert gaps.max() <= tree.radius[block, lane] * (1 + 1e-12)
             assert tree.lowest[block, lane] <= left[at == box].min()
         inside *= boxes.WIDTH
-        assert level < boxes.LEVELS
+        assert level < arranging.LEVELS
 
 
 @entry()
@@ -248,7 +248,7 @@ def test_labels_do_not_depend_on_threads(threads):
 def test_a_tree_arranged_on_all_cores_is_the_same(name, monkeypatch):
     table = np.ascontiguousarray(hard_tables()[name])
     alone = boxes.build(table, np.arange(len(table)))
-    monkeypatch.setattr(boxes, "_MANY", 64)
+    monkeypatch.setattr(arranging, "_MANY", 64)
     for one, other in zip(alone, boxes.build(table, np.arange(len(table))), strict=True):
         np.testing.assert_array_equal(one, other)
 
