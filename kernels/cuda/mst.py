@@ -8,8 +8,8 @@ nearer record of another component, with the component's best edge as the limit.
 component never needs to search.
 
 The host decides after each round whether to search or to unite, and when to end; all else is on the
-device, and the tree stays there to be cut. Per round seven launches and three numbers read, and some
-ten launches more if components search.
+device, and the tree stays there to be cut. A round takes seven launches and three numbers read, and
+some ten launches more if components search.
 """
 
 import math
