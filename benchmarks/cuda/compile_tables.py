@@ -11,6 +11,7 @@ from .kernels import Kernel
 
 # Kernels that only propose records, with a margin for rounding: there products may be fused.
 FILTERS = ("find_maxima", "find_limits", "look_again")
+FILTER = "single.py"  # so may those of this file in any kernel
 Row = dict[str, Any]
 Rows = dict[Kernel, list[Row]]
 
@@ -40,8 +41,10 @@ def problems(kernels: list[Kernel], failed: list[str], rows: Rows) -> list[str]:
         if places := [f"{cc} ({count} bytes)" for cc, count in spills.items() if count]:
             found.append(f"{name} spills registers for {', '.join(places)}.")
         lines = dict.fromkeys(line for row in results for line in row.get("places", ()))
-        if kernel.name not in FILTERS and any(row["fused"] for row in results):
-            found.append(f"{name} adds products that are not rounded: {', '.join(lines)}.")
+        wrong = [line for line in lines if not line.startswith(f"{FILTER}:")]
+        unknown = not lines and any(row["fused"] for row in results)
+        if kernel.name not in FILTERS and (wrong or unknown):
+            found.append(f"{name} adds products that are not rounded: {', '.join(wrong)}.")
         if kernel.real == "float32" and any(row["doubles"] for row in results):
             found.append(f"{name} has double precision instructions.")
         if any(row["stale"] for row in results):
@@ -120,7 +123,9 @@ def about_compiling(rows: Rows, found: list[str], capabilities: list[Capability]
         f"{THREADS} blocks in all, whatever its occupancy.",
         "- *fused* counts products that are added before they are rounded, which could change a "
         "decision; *.f64* counts double precision instructions in single precision kernels. Both "
-        "must be 0 in the PTX that link-time optimisation leaves. Nor may there be a "
+        "must be 0 in the PTX that link-time optimisation leaves, but for products of filters, "
+        f"which only propose records: those of {', '.join(f'`{name}`' for name in FILTERS)}, and "
+        f"in any kernel those of the lines of `{FILTER}`. Nor may there be a "
         "load that need not see what others wrote (`ld.global.nc`).",
         "",
     ]

@@ -47,6 +47,9 @@ def _formula(a: Fraction | int, b: Fraction | int) -> str:
 
 
 _SCAN = "record scanned"
+# A record of a leaf that the filter looks at for one of 16 seekers: in single precision, besides
+# what brings the seekers there, and read once for all of them.
+_SEEN, _TOLD, _SHARE = "record of a leaf and seeker", Fraction(50, 16), Fraction(1, 32)
 _TILE = Fraction(2, 64)  # numbers that a pair of a tile of 64 x 64 brings along, per variable
 COSTS = {
     ("fixed_kernels", "sum_up"): Cost("record", (13, 0), (1, 0)),
@@ -60,10 +63,16 @@ COSTS = {
     ("fixed_kernels", "diameter"): Cost(_SCAN, (3, -1), (1, 1)),
     ("fixed_kernels", "diameter_by_seed"): Cost(_SCAN, (3, -1), (1, 1), Fraction(1, 2)),
     ("fixed_kernels", "join_leftovers"): Cost("group, each record left", (22, 0), (3, 0), 1),
-    ("search_kernels", "nearest_rows"): Cost("record of a leaf", (3, 0), (1, 0), 1),
+    ("box_kernels", "span_runs"): Cost("record", (0, 0), (1, 0), 1),
+    ("box_kernels", "sort_keys"): Cost("record", (3, 4), (0, 1), 2),
+    ("single", "fill_single"): Cost("record", (5, 0), (Fraction(3, 2), 0)),
+    ("search_kernels", "nearest_rows"): Cost(_SEEN, (_TOLD, 0), (_SHARE, 0)),
     ("search_kernels", "nearest_points"): Cost("record of a leaf", (3, 0), (1, 0), 1),
-    ("mst_kernels", "search_others"): Cost("record of a leaf", (3, 0), (1, 0), 2),
-    ("mst_kernels", "search_together"): Cost("record of a leaf", (3, 0), (1, 0), 2),
+    ("mst_kernels", "search_together"): Cost(_SEEN, (_TOLD, 0), (_SHARE, 0)),
+    ("mst_kernels", "begin_round"): Cost("record", (0, 0), (0, 1), 2),
+    ("mst_kernels", "climb"): Cost("record", (0, 0), (0, 0), 3),
+    ("mst_kernels", "find_components"): Cost("record", (0, 0), (0, 0), 5),
+    ("mst_kernels", "find_common"): Cost("box", (0, 0), (0, 0), 3),
     ("mst_kernels", "advance"): Cost("record", (0, 0), (0, 2), 4),
     ("mst_kernels", "least_lengths"): Cost("record", (0, 0), (0, 2), 2),
     ("mst_kernels", "first_edges"): Cost("record", (0, 0), (0, 2), 4),

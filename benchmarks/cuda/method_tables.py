@@ -143,6 +143,7 @@ def about_methods(works: Works) -> list[str]:
 # Searches, old and new ---------------------------------------------------------------------------
 
 
+LONE = 4  # cycles of a long warp for an instruction, assumed
 AT_ONCE, AFTER = ("instructions", "flops", "bytes"), ("launches", "expressions", "waits")
 
 
@@ -241,6 +242,7 @@ def about_searches(searches: dict[int, Searches]) -> list[str]:
         "`nearest_records`, record linkage with a release of groups of three. *Old* is what the "
         "engine did before it had a search tree: Prim's method with cutting on the host, lists on "
         "the CPU, and linkage by array expressions over all pairs. "
+        "Of the distances of *new* most are in single precision, of a filter. "
         "*Synchronisations* are those of the grid and numbers that the host waits for. Of many "
         f"queries a part was answered, {answered}, and counted for all. The spanning trees of "
         "100,000 and 1,000,000 records were made to the end; of 10,000,000 the lists were counted, "
@@ -261,13 +263,27 @@ def about_searches(searches: dict[int, Searches]) -> list[str]:
         ),
         "",
         "What the seconds of the new `mst` are made of. Of bytes, flops and instructions the "
-        "longest counts: on an RTX 4090 the flops of double precision or the bytes, on an A100 or "
-        "H100 the instructions. The rest is added. The cutting is in it, with less than 0.004 s "
-        "for 1,000,000 records. By its registers a multiprocessor of an A100 holds 8 warps of "
-        "`search_together`, few for the rate of instructions that is assumed.",
+        "longest counts, the rest is added. Flops are those in double precision: of boxes, and of "
+        "distances that the filter in single precision lets through. The cutting is in it.",
         "",
         *table(("n", "card", *AT_ONCE, *AFTER), term_lines(searches)),
+        "",
+        "Not in the seconds: a launch lasts as long as its longest warp. The instructions of the "
+        "longest warp of each launch, added up, follow one another. This is what they take if each "
+        f"takes {LONE} cycles, assumed for warps that add up 16 sums side by side. Where it is "
+        "more than the instructions of all, multiprocessors are idle for a part of the time.",
+        "",
+        *table(("n", "instructions", *(f"{card.name}, s" for card in CARDS)), longest(searches)),
     ]  # fmt: skip
+
+
+def longest(searches: dict[int, Searches]) -> Iterator[list[str]]:
+    """The longest warps of the launches of `mst`."""
+    for n, each in searches.items():
+        if "mst" in each.new:
+            count = each.new["mst"].longest
+            times = [figure(LONE * count / card.clock, 2) for card in CARDS]
+            yield [f"{n:,}", f"{count:,}", *times]
 
 
 # Rounds, old and new ------------------------------------------------------------------------------

@@ -24,7 +24,17 @@ from . import method_tables, replay_twins, round_twins
 from .budget import Loop
 from .replay_twins import DECIDED, LOOKED_UP, MEMBERS, TAKEN, TALLY, WINDOWS
 from .searches import table
-from .trees import BLOCKS, INSERTED, INSTRUCTIONS, LANES, LEAVES, RECORDS, STEPS, count_build
+from .trees import (
+    BLOCKS,
+    INSERTED,
+    INSTRUCTIONS,
+    LANES,
+    LEAVES,
+    RECORDS,
+    STEPS,
+    building,
+    count_build,
+)
 from .work import CENTRE, Work
 
 # PTX instructions of the warp that decides, in order: for each variable, and besides.
@@ -93,7 +103,8 @@ def _counting_build(work: Work) -> Callable[[Any], Any]:
 
     def build(points: Any) -> Any:
         count_build(work, *points.shape)
-        return usual(points)
+        with building():
+            return usual(points)
 
     return build
 

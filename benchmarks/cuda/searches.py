@@ -69,17 +69,20 @@ def _searched(points: np.ndarray, every: int, listed: int) -> dict[str, Work]:
     """
     boxes: Any = import_module("microagg_gpu.kernels.cuda.boxes")
     search: Any = import_module("microagg_gpu.kernels.cuda.search")
+    single: Any = import_module("microagg_gpu.kernels.cuda.single")
     trees: Any = import_module("benchmarks.cuda.trees")
     n, d = points.shape
-    tree = boxes.build(points)
+    with trees.building():
+        tree = boxes.build(points)
     works, near = {}, np.zeros((n, NEIGHBOURS), dtype=np.int64)
     for name, m in (("lists of mst", listed), ("neighbours", NEIGHBOURS)):
         work = works[name] = Work()
         trees.count_build(work, n, d)
         squares = np.empty((n, m))
         with trees.counted(work, every):
-            for first, last in search.portions(n):
-                search.fill_rows(tree, points, first, last, squares, near[:, :m])
+            flat = single.flattened(tree)
+            for first, last in search.portions(search.groups_in(flat)):
+                search.fill_rows(flat, first, last, squares, near[:, :m])
     queries = (points + points[near[:, 0]] + points[near[:, 1]]) / 3
     work = works["nearest_records"] = Work()
     for _ in range(2):  # of the points and of the queries

@@ -14,16 +14,17 @@ from unittest.mock import patch
 import numpy as np
 from numba import njit
 
-from microagg_gpu.kernels.cuda import cut, launching, mst, search
+from microagg_gpu.kernels.cuda import boxes, cut, launching, mst, search, single
 from microagg_gpu.kernels.cuda.boxes import NONE
 from microagg_gpu.kernels.cuda.launching import flat
+from microagg_gpu.kernels.cuda.mst_kernels import HOPS
+from microagg_gpu.kernels.cuda.team import THREADS
 
-from . import walks
+from . import together, walks
+from .together import may_improve
 from .work import Work
 
 LEAVES, BLOCKS, STEPS, INSERTED, RECORDS = range(5)
-BOXES = INSERTED  # of records that search together: boxes that each lane looks at
-TILES = 5  # of these: leaves, each looked at by some of the records one after the other
 LANES = 32
 # PTX instructions of a warp: for each variable, and besides. A test compares the sum with those
 # that ptxrun executes.
@@ -31,13 +32,8 @@ INSTRUCTIONS = {
     **{LEAVES: (6, 80), BLOCKS: (12, 90), STEPS: (0, 90)},
     **{INSERTED: (0, 60), RECORDS: (0, 60)},
 }
-# Of a warp whose lanes have a record each.
-TOGETHER = {
-    **{LEAVES: (6, 110), BLOCKS: (14, 90), STEPS: (0, 90)},
-    **{BOXES: (12, 50), RECORDS: (0, 200)},
-}
-# Array expressions beside a kernel: those of a round, of parts of a search, and of the cutting.
-EXPRESSIONS = {"hook": 24, "search_others": 15, "search_together": 25, "decide": 5, "unite": 25}
+# Array expressions beside a kernel: those of searches, of a round, and of the cutting.
+EXPRESSIONS = {"nearest_rows": 1, "find_components": 6, "climb": 1, "decide": 5, "unite": 22}
 
 
 @njit(cache=True)
@@ -51,13 +47,6 @@ def _enter(tree, target, level, block, bounds, tally):
         for lane in range(LANES):
             gap = max(tree.low[at, v, lane] - target[v], target[v] - tree.high[at, v, lane], 0.0)
             bounds[level, lane] += gap * gap
-
-
-@njit(cache=True)
-def _bar(tree, common, own, level, block, bounds):
-    for lane in range(LANES):
-        if common[tree.start[level] + block, lane] == own:
-            bounds[level, lane] = np.inf
 
 
 @njit(cache=True)
@@ -85,56 +74,6 @@ def _distance(tree, leaf, lane, target):
         difference = tree.value[leaf, v, lane] - target[v]
         total += difference * difference
     return total
-
-
-@njit(cache=True)
-def _nearest_rows(tree, points, first, last, begin, squares, records, looked, tally):
-    levels = len(tree.start) - 1
-    bounds = np.empty((levels, LANES))
-    wanted = min(LANES, squares.shape[1] - begin)
-    best, name = np.empty(wanted), np.empty(wanted, dtype=np.int64)
-    for query in range(first, last):
-        row = tree.record[query // LANES, query % LANES]
-        target = points[row]
-        after = squares[row, begin - 1] if begin else -np.inf
-        name_after = records[row, begin - 1] if begin else -1
-        best[:], name[:] = np.inf, NONE
-        level, block = levels - 1, 0
-        _enter(tree, target, level, block, bounds, tally)
-        while True:
-            level, block, box, _ = _nearest_box(
-                tree, bounds, level, block, best[-1], name[-1], tally
-            )
-            if level == levels:
-                break
-            block = block * LANES + box
-            if level > 0:
-                level -= 1
-                _enter(tree, target, level, block, bounds, tally)
-                continue
-            tally[LEAVES] += 1
-            looked[0] += 1
-            limit = best[-1]
-            for lane in range(LANES):
-                r, distance = tree.record[block, lane], _distance(tree, block, lane, target)
-                if not distance <= limit or r == row:
-                    continue
-                if distance < after or (distance == after and r <= name_after):
-                    continue
-                tally[INSERTED] += 1
-                i = wanted
-                while i > 0 and (
-                    distance < best[i - 1] or (distance == best[i - 1] and r < name[i - 1])
-                ):
-                    i -= 1
-                    if i + 1 < wanted:
-                        best[i + 1], name[i + 1] = best[i], name[i]
-                if i < wanted:
-                    best[i], name[i] = distance, r
-            block //= LANES
-        squares[row, begin : begin + wanted] = best
-        records[row, begin : begin + wanted] = name
-    tally[RECORDS] += last - first
 
 
 @njit(cache=True)
@@ -218,154 +157,58 @@ def _first_edges(comp, candidates, best, tally):
 
 
 @njit(cache=True)
-def _may_improve(r, comp, candidates, best):
-    c = comp[r]
-    if candidates.known[r] != 0 or candidates.length[r] > best.length[c]:
-        return False
-    edge = _edge(r, candidates.other[r], len(comp))
-    return candidates.length[r] < best.length[c] or edge < best.edge[c]
+def _span_runs(points, order, length, low, high):
+    for i in range(len(order)):
+        for v in range(points.shape[1]):
+            x = points[order[i], v]
+            low[i // length, v] = min(low[i // length, v], x)
+            high[i // length, v] = max(high[i // length, v], x)
 
 
 @njit(cache=True)
-def _unsettled(comp, candidates, best, waiting, tally):
+def _sort_keys(points, order, length, low, high, key):
+    for i in range(len(order)):
+        run, width, widest = i // length, 0.0, 0
+        for v in range(points.shape[1]):
+            spread = 0.5 * high[run, v] - 0.5 * low[run, v]
+            if spread > width:
+                width, widest = spread, v
+        within = 0.0
+        if width > 0:
+            within = (0.5 * points[order[i], widest] - 0.5 * low[run, widest]) / width
+        key[i] = run * 2**40 + int(min(within, 1.0) * 2.0**39)
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """Let trees be built here; `count_build` counts it."""
+    twins = {"span_runs": _span_runs, "sort_keys": _sort_keys}
+
+    def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
+        twins[kernel.py_func.__name__](*arguments)
+
+    with patch.object(boxes, "launch", launch):
+        yield
+
+
+@njit(cache=True)
+def _begin_round(best, waiting, counts, clear, tally):
+    best.length[:], best.edge[:], counts[:] = np.inf, NONE, 0
+    if clear:
+        waiting[:] = 0
+
+
+@njit(cache=True)
+def _unsettled(comp, candidates, best, waiting, counts, tally):
     for r in range(len(comp)):
-        if _may_improve(r, comp, candidates, best):
+        if may_improve(r, comp, candidates, best):
+            counts[0] += waiting[comp[r]] == 0
             waiting[comp[r]] = 1
     tally[RECORDS] += len(comp) // LANES
 
 
 @njit(cache=True)
-def _before_edge(r, edge, n):
-    low, high = edge // n, edge % n
-    if edge == NONE or r < low:
-        return NONE
-    return high if r == low else low + (r < high)
-
-
-@njit(cache=True)
-def _search_others(
-    tree, common, points, seekers, first, last, step, done, comp, candidates, best, tally
-):
-    levels = len(tree.start) - 1
-    bounds = np.empty((levels, LANES))
-    for query in range(first, last):
-        tally[RECORDS] += 1
-        row = seekers[query * step]
-        skipped = done > 0 and query * step % done == 0
-        if skipped or not _may_improve(row, comp, candidates, best):
-            continue
-        target, own = points[row], comp[row]
-        limit, name = best.length[own], _before_edge(row, best.edge[own], len(comp))
-        found = 0
-        level, block = levels - 1, 0
-        _enter(tree, target, level, block, bounds, tally)
-        _bar(tree, common, own, level, block, bounds)
-        while True:
-            level, block, box, _ = _nearest_box(tree, bounds, level, block, limit, name, tally)
-            if level == levels:
-                break
-            block = block * LANES + box
-            if level > 0:
-                level -= 1
-                _enter(tree, target, level, block, bounds, tally)
-                _bar(tree, common, own, level, block, bounds)
-                continue
-            tally[LEAVES] += 1
-            for lane in range(LANES):
-                r, distance = tree.record[block, lane], _distance(tree, block, lane, target)
-                nearer = distance < limit or (distance == limit and r < name)
-                if r >= 0 and nearer and comp[r] != own:
-                    limit, name, found = distance, r, 1
-            block //= LANES
-        candidates.length[row], candidates.other[row] = limit, name
-        candidates.known[row] = found
-
-
-@njit(cache=True)
-def _search_together(
-    tree, common, points, leaves, first, last, comp, waiting, candidates, best, tally
-):
-    levels, d = len(tree.start) - 1, tree.value.shape[1]
-    bounds = np.empty((levels, LANES))
-    own, name = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.int64)
-    limit, found = np.empty(LANES), np.empty(LANES, dtype=np.int8)
-    wanted = np.empty(LANES, dtype=np.bool_)
-    for query in range(first, last):
-        tally[RECORDS] += 1
-        home = leaves[query]
-        own[:], limit[:], name[:], found[:] = -1, -1.0, 0, 0
-        barred, several = np.int64(-2), False
-        for lane in range(LANES):
-            row = tree.record[home, lane]
-            if row >= 0 and waiting[comp[row]] and _may_improve(row, comp, candidates, best):
-                own[lane] = c = comp[row]
-                limit[lane], name[lane] = best.length[c], _before_edge(row, best.edge[c], len(comp))
-                several |= barred not in (-2, c)
-                barred = c
-        if barred == -2:
-            continue
-        barred = np.int64(NONE) if several else barred
-        low, high = np.empty(d), np.empty(d)
-        for v in range(d):
-            low[v] = tree.low[home // LANES, v, home % LANES]
-            high[v] = tree.high[home // LANES, v, home % LANES]
-        level, block, entered = levels - 1, 0, False
-        while True:
-            if not entered:
-                entered = True
-                at = tree.start[level] + block
-                tally[BLOCKS] += 1
-                for lane in range(LANES):
-                    total = 0.0
-                    for v in range(d):
-                        gap = max(tree.low[at, v, lane] - high[v], low[v] - tree.high[at, v, lane])
-                        total += max(gap, 0.0) ** 2
-                    bounds[level, lane] = np.inf if common[at, lane] == barred else total
-            level, block, box, _ = _nearest_box(
-                tree, bounds, level, block, limit.max(), NONE, tally
-            )
-            if level == levels:
-                break
-            at = tree.start[level] + block
-            tally[BOXES] += 1
-            wanted[:] = False
-            for lane in range(LANES):
-                if own[lane] < 0 or common[at, box] == own[lane]:
-                    continue
-                total = 0.0
-                for v in range(d):
-                    x = tree.value[home, v, lane]
-                    gap = max(tree.low[at, v, box] - x, x - tree.high[at, v, box], 0.0)
-                    total += gap * gap
-                equal = total == limit[lane] and tree.lowest[at, box] < name[lane]
-                wanted[lane] = total < limit[lane] or equal
-            if not wanted.any():
-                continue
-            block = block * LANES + box
-            if level > 0:
-                level, entered = level - 1, False
-                continue
-            tally[TILES] += 1
-            for lane in range(LANES):
-                if not wanted[lane]:
-                    continue
-                tally[LEAVES] += 1
-                target = points[tree.record[home, lane]]
-                for j in range(LANES):
-                    distance, r = _distance(tree, block, j, target), tree.record[block, j]
-                    equal = distance == limit[lane] and r < name[lane]
-                    if (distance < limit[lane] or equal) and comp[r] != own[lane]:
-                        limit[lane], name[lane], found[lane] = distance, r, 1
-            block //= LANES
-        for lane in range(LANES):
-            if own[lane] >= 0:
-                row = tree.record[home, lane]
-                candidates.length[row], candidates.other[row] = limit[lane], name[lane]
-                candidates.known[row] = found[lane]
-
-
-@njit(cache=True)
-def _hook(comp, best, waiting, parent, edges, lengths, tally):
+def _hook(comp, best, waiting, parent, edges, lengths, counts, tally):
     n = len(comp)
     tally[RECORDS] += n // LANES
     for c in range(n):
@@ -379,37 +222,78 @@ def _hook(comp, best, waiting, parent, edges, lengths, tally):
         if c < onto and waiting[onto] == 0 and best.edge[onto] == edge:
             continue
         parent[c], edges[c], lengths[c] = onto, edge, best.length[c]
+        counts[1] += 1
+
+
+@njit(cache=True)
+def _climb(parent, above, unfinished, tally):
+    for r in range(len(parent)):
+        p, hops = parent[r], 0
+        while hops < HOPS and parent[p] != p:
+            p, hops = parent[p], hops + 1
+        above[r] = p
+        unfinished[0] += parent[p] != p
+
+
+@njit(cache=True)
+def _find_components(tree, comp, waiting, candidates, inside, common, seeks, tally):
+    seeks[:] = 0
+    for i in range(len(inside)):
+        leaf, r = i // LANES, tree.record[i]
+        inside[i] = comp[r] if r >= 0 else -2
+        if i % LANES == 0:
+            common[leaf] = inside[i]
+        if r >= 0:
+            if inside[i] != inside[leaf * LANES]:
+                common[leaf] = -1
+            if waiting[comp[r]] and candidates.known[r] == 0:
+                seeks[i // together.SEEKERS] = 1
+
+
+@njit(cache=True)
+def _find_common(tree, common, level, tally):
+    for below in range(tree.start[level - 1], tree.start[level]):
+        box = tree.start[level] * LANES + below - tree.start[level - 1]
+        common[box] = common[below * LANES]
+        for i in range(below * LANES, (below + 1) * LANES):
+            if tree.lowest[i] < NONE and common[i] != common[box]:
+                common[box] = -1
 
 
 TWINS: dict[str, Callable[..., None]] = {
-    "nearest_rows": _nearest_rows,
     "nearest_points": _nearest_points,
     "advance": _advance,
     "least_lengths": _least_lengths,
     "first_edges": _first_edges,
     "unsettled": _unsettled,
-    "search_others": _search_others,
-    "search_together": _search_together,
+    "begin_round": _begin_round,
+    "climb": _climb,
+    "find_components": _find_components,
+    "find_common": _find_common,
     "hook": _hook,
+    "fill_single": lambda tree, tally: None,
+    **together.TWINS,
     **walks.TWINS,
 }
 # Numbers and indices that a thread to a record reads and writes in such a kernel.
 _PER_RECORD = {"advance": (2, 4), "least_lengths": (2, 2), "first_edges": (2, 4)}
-_PER_RECORD |= {"unsettled": (2, 4), "hook": (1, 5)}
+_PER_RECORD |= {"unsettled": (2, 4), "hook": (1, 5), "climb": (0, 3), "begin_round": (1, 2)}
+_PER_RECORD |= {"find_components": (0, 5), "find_common": (0, 0)}
 
 
-# Which argument of a kernel is the first of its queries; the next one is the last.
-_QUERIES = {"nearest_rows": 2, "nearest_points": 3}
+# Which argument of a kernel is the first of its queries, the next one is the last; and how many
+# of them lie in a leaf.
+_QUERIES = {"nearest_rows": (1, together.PARTS), "nearest_points": (3, LANES)}
 
 
 def _sample(name: str, arguments: tuple[Any, ...], every: int, tally: np.ndarray) -> None:
-    """Answer a warp's number of queries, leave out so many times as many, and so on."""
-    at = _QUERIES[name]
+    """Answer the queries of a leaf, leave out those of so many, and so on."""
+    at, leaf = _QUERIES[name]
     first, last = arguments[at : at + 2]
-    for begin in range(first, last, LANES * every):
-        chunk = begin, min(last, begin + LANES)
+    for begin in range(first, last, leaf * every):
+        chunk = begin, min(last, begin + leaf)
         TWINS[name](*arguments[:at], *chunk, *arguments[at + 2 :], tally)
-    tally *= every
+    tally[: together.LONGEST] *= every
 
 
 @contextmanager
@@ -421,7 +305,7 @@ def counted(work: Work, every: int = 1) -> Iterator[None]:
 
     def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
         name = kernel.py_func.__name__
-        tally = np.zeros(6, dtype=np.int64)
+        tally = np.zeros(together.TALLIES, dtype=np.int64)
         if every > 1 and name in _QUERIES:
             _sample(name, arguments, every, tally)
         else:
@@ -429,24 +313,33 @@ def counted(work: Work, every: int = 1) -> Iterator[None]:
         work.launch(sum(1 for _ in flat(arguments)))
         work.expressions += EXPRESSIONS.get(name, 0)
         if name in _PER_RECORD:
-            numbers, indices = (x * len(arguments[0]) for x in _PER_RECORD[name])
+            records = next(x for x in flat(arguments) if np.ndim(x)).shape[0]
+            if name in ("find_components", "find_common"):  # blocks of WARPS boxes
+                records = blocks * THREADS
+            numbers, indices = (x * records for x in _PER_RECORD[name])
             work.values += numbers
             work.words += indices
-            work.instructions += 60 * len(arguments[0]) // LANES
+            work.instructions += 60 * records // LANES
         elif name in walks.TWINS:
             walks.add(work, tally)
+        elif name in together.TWINS:
+            m = arguments[3].shape[1] if name == "nearest_rows" else 0
+            together.add(work, tally, arguments[0].variables, m)
+        elif name == "fill_single":
+            work.values += arguments[0].value.size
+            work.words += arguments[0].value.size // 2
         else:
-            d = arguments[0].value.shape[1]
-            (_add_together if name == "search_together" else _add_searches)(work, tally, d)
+            _add_searches(work, tally, arguments[0].value.shape[1])
 
     def read_number(x: Any) -> int:
         work.waits += 1
         return int(x)
 
     with ExitStack() as stack:
-        for module in (cut, mst, search):
+        stack.enter_context(building())
+        for module in (cut, mst, search, single):
             stack.enter_context(patch.object(module, "launch", launch))
-            stack.enter_context(patch.object(module, "read_number", read_number))
+            stack.enter_context(patch.object(module, "read_number", read_number, create=True))
         # Launches grow as on a device that is fast.
         stack.enter_context(patch.object(launching.Pace, "SECONDS", math.inf))
         stack.enter_context(patch.object(mst, "prim", _no_prim))
@@ -462,7 +355,7 @@ class NoTree(Exception):
 
 
 def _add_searches(work: Work, tally: np.ndarray, d: int) -> None:
-    leaves, blocks, _, _, queries, _ = map(int, tally)
+    leaves, blocks, _, _, queries = map(int, tally[:5])
     work.distances += leaves * LANES
     work.flops += (leaves * 3 + blocks * 4) * LANES * d
     work.values += (leaves + 2 * blocks) * LANES * d + queries * d
@@ -471,21 +364,17 @@ def _add_searches(work: Work, tally: np.ndarray, d: int) -> None:
         work.instructions += int(tally[what]) * (each * d + besides)
 
 
-def _add_together(work: Work, tally: np.ndarray, d: int) -> None:
-    """A leaf comes from memory once for all records that look at it one after the other."""
-    leaves, blocks, _, boxes, homes, tiles = map(int, tally)
-    work.distances += leaves * LANES
-    work.flops += (leaves * 3 + (boxes + blocks) * 4) * LANES * d
-    work.values += (tiles + 2 * blocks + homes) * LANES * d + 2 * boxes * d
-    work.words += 2 * tiles * LANES + homes * LANES * 16
-    for what, (each, besides) in TOGETHER.items():
-        work.instructions += int(tally[what]) * (each * d + besides)
-
-
 def count_build(work: Work, n: int, d: int) -> None:
-    """The tree itself: array expressions, about 20 for each halving of runs, with one sort."""
+    """The tree itself: two kernels and four array expressions for each halving, one of them a sort.
+
+    Besides 60 expressions, with the arrays that searches or the rounds of a spanning tree begin
+    with and end in.
+    """
     halvings = max(0, math.ceil(math.log2(max(1, n) / LANES)))
     work.held = max(work.held, n * (d + 2))
-    work.expressions += 20 * halvings + 40
+    work.expressions += 4 * halvings + 60
+    work.launch(5, halvings)
+    work.launch(6, halvings)
+    work.waits += 1
     work.values += n * d * (4 * halvings + 8)
     work.words += n * (30 * halvings + 16)  # eight passes of a sort of 8-byte keys with indices

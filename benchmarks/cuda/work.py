@@ -32,6 +32,8 @@ class Work:
         How much of flops and values is for all pairs in tiles, a kernel of its own.
     instructions : int
         PTX instructions of warps that search a tree.
+    longest : int
+        Those of the warp of each launch that has most of them: they follow one another.
     expressions : int
         Array expressions, each a kernel of the array library.
     waits : int
@@ -57,6 +59,7 @@ class Work:
     tile_flops: int = 0
     tile_values: int = 0
     instructions: int = 0
+    longest: int = 0
     expressions: int = 0
     waits: int = 0
     single_flops: int = 0

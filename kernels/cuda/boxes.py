@@ -8,8 +8,7 @@ one level below, or for that leaf. No record is ever taken out.
 Bounds to boxes add the variables in the order in which distances do. Rounding is monotone, so they
 are never beyond the distance of a record in the box: they need no slack.
 
-The order of records in the tree decides nothing but time. So it is made by array expressions, with
-the library's own sort.
+The order of records in the tree decides nothing but time: the library's own sort makes it.
 """
 
 import math
@@ -20,11 +19,13 @@ from numba import cuda
 
 from ..arrays import array_namespace
 from .arithmetic import product
-from .warp import LANES, first_of, lanes_where, least
+from .box_kernels import PIECE, sort_keys, span_runs
+from .launching import launch
+from .team import THREADS
+from .warp import LANES, WARPS, first_of, lanes_where, least
 
 NONE = 2**62  # above every record
 LEVELS = 6  # more than 32**6 leaves have
-_KEY_BITS = 40  # of a sort's key, for the place within a run
 
 
 class Boxes(NamedTuple):
@@ -80,43 +81,21 @@ def _arrange(xp: Any, points: Any) -> Any:
     All runs of one length are halved at once, each along its widest variable: one sort by run,
     then by place within it. Equal records stay in the order of their indices.
     """
-    n = points.shape[0]
+    n, d = points.shape
     order = xp.arange(n, dtype=xp.int64)
+    key = xp.empty((n,), dtype=xp.int64)
     length = LANES
     while length < n:
         length *= 2
-    with np.errstate(over="ignore"):  # a spread may be too large for a number
-        while length > LANES:
-            order = _halve(xp, points, order, length)
-            length //= 2
+    while length > LANES:
+        low = xp.full((-(-n // length), d), math.inf, dtype=points.dtype)
+        high = xp.full(low.shape, -math.inf, dtype=points.dtype)
+        pieces = -(-n // min(length, PIECE))
+        launch(span_runs, -(-pieces // WARPS), points, order, length, low, high)
+        launch(sort_keys, -(-n // THREADS), points, order, length, low, high, key)
+        order = xp.take(order, xp.argsort(key, stable=True))
+        length //= 2
     return order
-
-
-def _halve(xp: Any, points: Any, order: Any, length: int) -> Any:
-    """Sort each run of some length along its widest variable."""
-    every = xp.arange(order.shape[0], dtype=xp.int64)
-    rows = xp.take(points, order, axis=0)
-    low, high = (_of_runs(xp, rows, length, name) for name in ("min", "max"))
-    spread = high - low
-    runs = xp.arange(spread.shape[0], dtype=xp.int64)
-    widest = xp.argmax(spread, axis=1)
-    run = every // length
-    least_value, width = low[runs, widest], spread[runs, widest]
-    unit = xp.where((width > 0) & (width < math.inf), width, xp.ones_like(width))
-    within = (rows[every, widest[run]] - least_value[run]) / unit[run]
-    place = xp.clip(within, 0, 1).astype(xp.float64) * 2.0 ** (_KEY_BITS - 1)
-    key = run * 2**_KEY_BITS + place.astype(xp.int64)
-    return xp.take(order, xp.argsort(key, stable=True))
-
-
-def _of_runs(xp: Any, rows: Any, length: int, name: str) -> Any:
-    """The least or greatest values of each run of so many rows; the last one may be shorter."""
-    n, d = rows.shape
-    whole = n // length * length
-    parts = [getattr(rows[:whole].reshape(-1, length, d), name)(axis=1)] if whole else []
-    if whole < n:
-        parts.append(getattr(rows[whole:], name)(axis=0).reshape(1, d))
-    return xp.concatenate(parts, axis=0)
 
 
 def _padded(xp: Any, rows: Any, value: float) -> Any:
@@ -195,43 +174,3 @@ def nearest_box(tree, bounds, level, block, limit, name):
         level += 1
         block //= LANES
     return level, block, np.int32(0), infinite
-
-
-# The same for the records of a leaf, `home`, which walk together, a lane to each.
-
-
-@cuda.jit(device=True)
-def distance_between_boxes(tree, block, lane, home):
-    """Squared distance of the box around a leaf to the lane's box; infinite to an empty one."""
-    at = np.uint64(block)
-    place = np.uint64(lane)
-    of = np.uint64(home // LANES)
-    own = np.uint64(home % LANES)
-    zero = tree.value.dtype.type(0)
-    total = zero
-    v = np.uint64(0)
-    while v < np.uint64(tree.low.shape[1]):
-        before = tree.low[at, v, place] - tree.high[of, v, own]
-        after = tree.low[of, v, own] - tree.high[at, v, place]
-        gap = max(before, after, zero)
-        total += product(gap, gap)
-        v += np.uint64(1)
-    return total
-
-
-@cuda.jit(device=True)
-def distance_to_one_box(tree, block, box, home, lane):
-    """Squared distance of the lane's record of a leaf to a box, the same for all lanes."""
-    at = np.uint64(block)
-    place = np.uint64(box)
-    of = np.uint64(home)
-    own = np.uint64(lane)
-    zero = tree.value.dtype.type(0)
-    total = zero
-    v = np.uint64(0)
-    while v < np.uint64(tree.low.shape[1]):
-        x = tree.value[of, v, own]
-        gap = max(tree.low[at, v, place] - x, x - tree.high[at, v, place], zero)
-        total += product(gap, gap)
-        v += np.uint64(1)
-    return total

@@ -8,7 +8,8 @@ nearer record of another component, with the component's best edge as the limit.
 component never needs to search.
 
 The host decides after each round whether to search or to unite, and when to end; all else is on the
-device, and the tree stays there to be cut. Per round some ten launches, and as many numbers read.
+device, and the tree stays there to be cut. A round takes seven launches and three numbers read, and
+some ten launches more if components search.
 """
 
 import math
@@ -16,30 +17,35 @@ from typing import Any
 
 from ..arrays import array_namespace
 from ..protocol import Progress
-from .boxes import NONE, Boxes, build
+from .boxes import NONE, build
 from .launching import Pace, check_room, launch, read_number
 from .mst_kernels import (
+    HUNG,
+    WAITING,
     Best,
     Candidates,
     advance,
+    begin_round,
+    climb,
+    find_common,
+    find_components,
     first_edges,
     hook,
     least_lengths,
-    search_others,
     search_together,
     unsettled,
 )
 from .prim import in_order, prim
-from .search import blocks_for, fill_rows, portions, search_pace, tree_bytes
+from .search import blocks_for, fill_rows, groups_in, portions, search_pace, tree_bytes
+from .single import Flat, flattened
 from .team import THREADS
 from .warp import LANES
 
 LISTED = 8  # nearest records in a list: hardly dearer to find than one
-SAMPLE = 512  # records that show whether the tree helps
-# Of those that search, every so many first: their components' limits are then near for the rest,
-# which search together, leaf by leaf.
-STAGES = (64, 8)
-TOGETHER = 8  # searches by single records that are as much work as one of a leaf, about
+SAMPLE = 64  # groups of neighbouring records that show whether the tree helps
+# Of the groups that search, every so many first: the limits of their components are then near for
+# the rest.
+STAGES = (8, 1)
 
 
 def minimum_spanning_tree(points: Any, progress: Progress | None = None) -> tuple[Any, Any]:
@@ -55,142 +61,115 @@ def minimum_spanning_tree(points: Any, progress: Progress | None = None) -> tupl
     item = points.dtype.itemsize
     check_room(points, tree_bytes(n, d, item) + n * (LISTED * (item + 8) + 12 * 8))
     points = xp.ascontiguousarray(points)
-    tree = build(points)
+    tree = flattened(build(points))
     lengths = xp.empty((n, min(LISTED, n - 1)), dtype=points.dtype)
     others = xp.empty(lengths.shape, dtype=xp.int64)
-    if n > 4 * SAMPLE:
-        looked = fill_rows(tree, points, 0, SAMPLE, lengths, others)
+    groups = groups_in(tree)
+    if groups > 4 * SAMPLE:
+        looked = fill_rows(tree, 0, SAMPLE, lengths, others)
         if looked * LANES > 0.4 * SAMPLE * n:
             return prim(points, progress)
-    pace = search_pace(n)
-    for first, last in portions(n, pace):
-        fill_rows(tree, points, first, last, lengths, others)
+    pace = search_pace(groups)
+    for first, last in portions(groups, pace):
+        fill_rows(tree, first, last, lengths, others)
         if progress is not None:
-            progress(0.5 * last / n)
-    found = _boruvka(tree, points, lengths, others, pace, progress)
+            progress(0.5 * last / groups)
+    found = _boruvka(tree, lengths, others, pace, progress)
     return prim(points, progress) if found is None else found
 
 
 def _boruvka(
-    tree: Boxes, points: Any, lengths: Any, others: Any, pace: Pace, progress: Progress | None
+    tree: Flat, lengths: Any, others: Any, pace: Pace, progress: Progress | None
 ) -> tuple[Any, Any] | None:
     """Unite components by the first edge of each until there is one; None if that is impossible.
 
     It is where squared distances are too large for numbers.
     """
-    xp = array_namespace(points)
-    n = points.shape[0]
+    xp = array_namespace(lengths)
+    n = lengths.shape[0]
     blocks = -(-n // THREADS)
     comp = xp.arange(n, dtype=xp.int64)
-    every = xp.arange(n, dtype=xp.int64)
     candidates = Candidates(
         xp.ascontiguousarray(lengths[:, 0]),
         xp.ascontiguousarray(others[:, 0]),
         xp.ones((n,), dtype=xp.int8),
         xp.zeros((n,), dtype=xp.int64),
     )
+    best = Best(xp.empty((n,), dtype=lengths.dtype), xp.empty((n,), dtype=xp.int64))
+    waiting = xp.empty((n,), dtype=xp.int32)
+    counts = xp.empty((2,), dtype=xp.int64)
     edges = xp.full((n,), NONE, dtype=xp.int64)
-    edge_lengths = xp.full((n,), math.inf, dtype=points.dtype)
+    edge_lengths = xp.full((n,), math.inf, dtype=lengths.dtype)
     count = n
     while count > 1:
         launch(advance, blocks, comp, lengths, others, candidates)
-        best = _best_edges(comp, candidates)
-        waiting = _unsettled(comp, candidates, best)
-        if 2 * read_number(xp.count_nonzero(waiting)) > count:
+        _find_best(comp, candidates, best, waiting, counts, True)
+        launch(unsettled, blocks, comp, candidates, best, waiting, counts)
+        if 2 * read_number(counts[WAITING]) > count:
             waiting[xp.argmax(xp.bincount(comp, minlength=n))] = 0
-            best = _search(tree, points, comp, waiting, candidates, best, pace)
-            waiting = _unsettled(comp, candidates, best)
+            _search(tree, comp, waiting, candidates, best, counts, pace)
+            launch(unsettled, blocks, comp, candidates, best, waiting, counts)
         parent = xp.empty_like(comp)
-        launch(hook, blocks, comp, best, waiting, parent, edges, edge_lengths)
-        comp = roots(parent)
-        left = read_number(xp.count_nonzero(comp == every))
-        if left == count:
+        launch(hook, blocks, comp, best, waiting, parent, edges, edge_lengths, counts)
+        hung = read_number(counts[HUNG])
+        if hung == 0:
             return None
-        count = left
+        comp = roots(parent)
+        count -= hung
         if progress is not None:
             progress(0.5 + 0.5 * (1 - count / n))
     of_tree = xp.nonzero(edges != NONE)[0]
     return in_order(edges[of_tree], edge_lengths[of_tree], n)
 
 
-def _best_edges(comp: Any, candidates: Candidates) -> Best:
-    """The first edge that the records of each component know."""
-    xp = array_namespace(comp)
-    n = comp.shape[0]
-    blocks = -(-n // THREADS)
-    best = Best(
-        xp.full((n,), math.inf, dtype=candidates.length.dtype),
-        xp.full((n,), NONE, dtype=xp.int64),
-    )
+def _find_best(
+    comp: Any, candidates: Candidates, best: Best, waiting: Any, counts: Any, clear: bool
+) -> None:
+    """Find the first edge that the records of each component know; forget which wait, if asked."""
+    blocks = -(-comp.shape[0] // THREADS)
+    launch(begin_round, blocks, best, waiting, counts, int(clear))
     launch(least_lengths, blocks, comp, candidates, best)
     launch(first_edges, blocks, comp, candidates, best)
-    return best
-
-
-def _unsettled(comp: Any, candidates: Candidates, best: Best) -> Any:
-    """Which components may have an edge that comes before the best one known."""
-    xp = array_namespace(comp)
-    waiting = xp.zeros(comp.shape, dtype=xp.int32)
-    launch(unsettled, -(-comp.shape[0] // THREADS), comp, candidates, best, waiting)
-    return waiting
 
 
 def _search(
-    tree: Boxes,
-    points: Any,
+    tree: Flat,
     comp: Any,
     waiting: Any,
     candidates: Candidates,
     best: Best,
+    counts: Any,
     pace: Pace,
-) -> Best:
-    """Let the records of waiting components search the tree; the best edges then."""
-    xp = array_namespace(points)
-    searches = (waiting[comp] != 0) & (candidates.known == 0)
-    in_leaves = searches[tree.record] & (tree.record >= 0)
-    seekers = tree.record[in_leaves]
-    common = _common_components(tree, comp)
+) -> None:
+    """Let the records of waiting components search the tree; find the best edges then."""
+    xp = array_namespace(comp)
+    inside, common = xp.empty_like(tree.record), xp.empty_like(tree.lowest)
+    seeks = xp.empty((groups_in(tree),), dtype=xp.int8)
+    leaves = blocks_for(tree.margin.shape[0])
+    launch(find_components, leaves, tree, comp, waiting, candidates, inside, common, seeks)
+    for level in range(1, tree.start.shape[0] - 1):
+        launch(find_common, -(-leaves // LANES**level), tree, common, level)
+    groups = xp.nonzero(seeks)[0]
     done = 0
     for step in STAGES:
-        for first, last in portions(-(-seekers.shape[0] // step), pace):
+        for first, last in portions(-(-groups.shape[0] // step), pace):
             launch(
-                search_others, blocks_for(last - first),
-                tree, common, points, seekers, first, last, step, done, comp, candidates, best,
+                search_together, blocks_for(last - first),
+                tree, common, inside, groups, first, last, step, done,
+                comp, waiting, candidates, best,
             )  # fmt: skip
             read_number(waiting[0])
-        best = _best_edges(comp, candidates)
+        _find_best(comp, candidates, best, waiting, counts, step == STAGES[-1])
         done = step
-    leaves = xp.nonzero(xp.any(in_leaves, axis=1))[0]
-    for first, last in portions(leaves.shape[0], pace, TOGETHER):
-        launch(
-            search_together, blocks_for(last - first),
-            tree, common, points, leaves, first, last, comp, waiting, candidates, best,
-        )  # fmt: skip
-        read_number(waiting[0])
-    return _best_edges(comp, candidates)
-
-
-def _common_components(tree: Boxes, comp: Any) -> Any:
-    """The component that all records of each box are in, -1 if there are several or none."""
-    xp = array_namespace(comp)
-    inside = xp.where(tree.record >= 0, comp[tree.record], -2)  # -2: nobody
-    levels = []
-    while True:
-        first = inside[:, :1]
-        same = xp.all((inside == first) | (inside == -2), axis=1)
-        of_each = xp.where(same, first[:, 0], -1)
-        filling = xp.full((-of_each.shape[0] % LANES,), -2, dtype=xp.int64)
-        inside = xp.concatenate([of_each, filling]).reshape(-1, LANES)
-        levels.append(inside)
-        if inside.shape[0] == 1:
-            return xp.concatenate(levels, axis=0)
 
 
 def roots(parent: Any) -> Any:
-    """What each component hangs onto in the end: every step doubles the ways."""
+    """What each component hangs onto in the end."""
     xp = array_namespace(parent)
     while True:
-        above = parent[parent]
-        if read_number(xp.count_nonzero(above != parent)) == 0:
-            return parent
+        above = xp.empty_like(parent)
+        unfinished = xp.zeros((1,), dtype=xp.int64)
+        launch(climb, -(-parent.shape[0] // THREADS), parent, above, unfinished)
+        if read_number(unfinished[0]) == 0:
+            return above
         parent = above

@@ -1,4 +1,4 @@
-"""The kernels of Boruvka's rounds: a thread to a record; a warp to a record or leaf that searches.
+"""The kernels of Boruvka's rounds: a thread to a record; a warp to some neighbours that search.
 
 A component is named by one of its records; arrays of components have a place for every record, and
 only the places of such names are used. Edges are numbers, lower end * n + higher end, so that among
@@ -8,23 +8,22 @@ The best of a component is found by atomic operations in two launches: first the
 the least edge of that length. Neither depends on the order in which threads come.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
 
-from .boxes import (
-    LEVELS,
-    NONE,
-    distance_between_boxes,
-    distance_in_leaf,
-    distance_to_one_box,
-    nearest_box,
-)
+from .boxes import LEVELS, NONE
 from .compiled import entry
-from .search_kernels import comes_first, enter, my_query
+from .search_kernels import comes_first, my_query
+from .single import EACH, PARTS, SEEKERS, at_place, greatest_square, may_be_near
 from .team import THREADS
-from .warp import LANES, first_of, from_lane, lanes_where, least, warp_sync
+from .together import Seekers, begin_walk, distance_between, next_leaf, place_in_group
+from .warp import LANES, first_of, from_lane, lanes_where
+
+WAITING, HUNG = range(2)  # what is counted in a round: components
+HOPS = 64  # of a component upwards in one launch
 
 
 class Candidates(NamedTuple):
@@ -65,7 +64,8 @@ def advance(comp, lengths, others, candidates):
     if r >= comp.shape[0] or candidates.known[r] == 0:
         return
     own = comp[r]
-    if comp[candidates.other[r]] != own:
+    other = candidates.other[r]
+    if other < comp.shape[0] and comp[other] != own:
         return
     candidates.known[r] = 0
     place = candidates.place[r]
@@ -73,11 +73,26 @@ def advance(comp, lengths, others, candidates):
         other = others[r, place]
         candidates.other[r] = other
         candidates.length[r] = lengths[r, place]
+        if other >= comp.shape[0]:  # squares too large for numbers: others are not known
+            break
         if comp[other] != own:
             candidates.known[r] = 1
             break
         place += 1
     candidates.place[r] = place
+
+
+@entry()
+def begin_round(best, waiting, counts, clear):
+    """Forget the best edges and what was counted, and which components wait if that is to be."""
+    r = cuda.grid(1)
+    if r < best.edge.shape[0]:
+        best.length[r] = math.inf
+        best.edge[r] = NONE
+        if clear != 0:
+            waiting[r] = 0
+    if r < counts.shape[0]:
+        counts[r] = 0
 
 
 @entry()
@@ -98,11 +113,13 @@ def first_edges(comp, candidates, best):
 
 
 @entry()
-def unsettled(comp, candidates, best, waiting):
-    """Note the components that may have an edge before the best one known."""
+def unsettled(comp, candidates, best, waiting, counts):
+    """Note and count the components that may have an edge before the best one known."""
     r = cuda.grid(1)
-    if r < comp.shape[0] and may_improve(r, comp, candidates, best):
-        cuda.atomic.max(waiting, comp[r], 1)
+    if r >= comp.shape[0] or not may_improve(r, comp, candidates, best):
+        return
+    if cuda.atomic.max(waiting, comp[r], 1) == 0:
+        cuda.atomic.add(counts, WAITING, 1)
 
 
 @cuda.jit(device=True)
@@ -116,166 +133,113 @@ def may_improve(r, comp, candidates, best):
 
 
 @entry()
-def search_others(tree, common, points, seekers, first, last, step, done, comp, candidates, best):
-    """Search the tree for the nearest records of other components, a warp to a seeker.
+def search_together(
+    tree, common, inside, groups, first, last, step, done, comp, waiting, candidates, best
+):
+    """Search the tree for the nearest records of other components, a warp to some neighbours.
 
-    What comes after the best edge of the seeker's component is not looked for: where nothing comes
+    What comes after the best edge of a seeker's component is not looked for: where nothing comes
     before it, the limit of the seeker moves there.
 
     Parameters
     ----------
-    common : int64 array of shape (blocks, LANES)
+    common : int64 array of shape (blocks * LANES,)
         The component that all records of a box are in; -1 if they are in several.
-    seekers : int64 array
-        Those at places `step` * i, i from `first` to `last` - 1, search, but not those at multiples
-        of `done`, if that is not 0.
-    """
-    bounds = cuda.shared.array((LEVELS, THREADS), points.dtype)
-    query = my_query(first)
-    if query >= last or (done > 0 and query * step % done == 0):
-        return
-    row = seekers[query * step]
-    if not may_improve(row, comp, candidates, best):
-        return
-    lane = np.int32(cuda.threadIdx.x % LANES)
-    own = comp[row]
-    limit = best.length[own]
-    name = before_edge(row, best.edge[own], comp.shape[0])
-    found = False
-    levels = tree.start.shape[0] - 1
-    level = levels - 1
-    block = np.int64(0)
-    enter_others(tree, common, own, points, row, bounds, level, block)
-    while True:
-        level, block, box, _ = nearest_box(tree, bounds, level, block, limit, name)
-        if level == levels:
-            break
-        block = block * LANES + box
-        if level > 0:
-            level -= 1
-            enter_others(tree, common, own, points, row, bounds, level, block)
-            continue
-        record = tree.record[block, lane]
-        distance = distance_in_leaf(tree, block, lane, points, row)
-        nearer = record >= 0 and comes_first(distance, record, limit, name)
-        nearer = nearer and comp[record] != own
-        if lanes_where(nearer) != 0:
-            found = True
-            limit = least(distance if nearer else limit)
-            nearest = nearer and distance == limit
-            name = least(record if nearest else np.int64(NONE))
-        block //= LANES
-    warp_sync()  # before what all lanes read is changed
-    if lane == 0:
-        candidates.length[row] = limit
-        candidates.other[row] = name
-        candidates.known[row] = found
-
-
-@cuda.jit(device=True)
-def enter_others(tree, common, own, points, row, bounds, level, block):
-    """Step into a block of some level, but not into boxes that are all of a record's component."""
-    enter(tree, points, row, bounds, level, block)
-    at = tree.start[level] + block
-    t = cuda.threadIdx.x
-    if common[at, t % LANES] == own:
-        bounds[level, t] = points.dtype.type(np.inf)
-
-
-@entry()
-def search_together(tree, common, points, leaves, first, last, comp, waiting, candidates, best):
-    """Search as `search_others` for all records of a leaf at once, a warp to a leaf.
-
-    Boxes are chosen by their distance to the box around the leaf, and looked into if one record
-    at least may find something there: so the walk is made once for all. In another leaf the lanes
-    look at a record each, for one after the other of those that may find something.
-
-    Parameters
-    ----------
-    leaves : int64 array
-        Those at places `first` to `last` - 1 search.
+    inside : int64 array of shape (leaves * LANES,)
+        The component of each record in the tree.
+    groups : int64 array
+        Of these groups of SEEKERS records, those at places `step` * i search, i from `first` to
+        `last` - 1, but not those at multiples of `done`, if that is not 0.
     waiting : int32 array
         The components whose records search.
     """
-    bounds = cuda.shared.array((LEVELS, THREADS), candidates.length.dtype)
+    bounds = cuda.shared.array((LEVELS, THREADS), np.float32)
+    spans = cuda.shared.array((2, THREADS), candidates.length.dtype)
     query = my_query(first)
-    if query >= last:
+    if query >= last or (done > 0 and query * step % done == 0):
         return
-    home = leaves[query]
     lane = np.int32(cuda.threadIdx.x % LANES)
-    row = tree.record[home, lane]
-    own = np.int64(-1)
-    limit = candidates.length.dtype.type(-1)  # of who does not search: nothing is nearer
+    home, own, part = place_in_group(groups[query * step])
+    row = tree.record[at_place(home, own)]
+    component = inside[at_place(home, own)]
+    limit = candidates.length.dtype.type(-1)  # of who does not seek: nothing is nearer
     name = np.int64(0)
-    seeks = row >= 0 and waiting[comp[row]] != 0 and may_improve(row, comp, candidates, best)
+    seeks = row >= 0 and waiting[component] != 0 and may_improve(row, comp, candidates, best)
     if seeks:
-        own = comp[row]
-        limit = best.length[own]
-        name = before_edge(row, best.edge[own], comp.shape[0])
-    seekers = lanes_where(seeks)
-    if seekers == 0:
+        limit = best.length[component]
+        name = before_edge(row, best.edge[component], comp.shape[0])
+    lanes = lanes_where(seeks)
+    if lanes == 0:
         return
-    barred = from_lane(own, first_of(seekers))
-    if lanes_where(seeks and own != barred) != 0:  # several components
+    barred = from_lane(component, first_of(lanes))
+    if lanes_where(seeks and component != barred) != 0:  # several components
         barred = np.int64(NONE)
     found = False
-    farthest = -least(-limit)
-    levels = tree.start.shape[0] - 1
-    level = levels - 1
-    block = np.int64(0)
-    enter_together(tree, common, barred, home, bounds, level, block)
+    seekers = Seekers(home, own, part)
+    most = greatest_square(tree, limit)
+    begin_walk(tree, seekers, lanes, spans, common, barred, bounds)
+    level = np.int32(0)
+    leaf = home
     while True:
-        level, block, box, _ = nearest_box(tree, bounds, level, block, farthest, NONE)
-        if level == levels:
-            break
-        at = tree.start[level] + block
-        bound = distance_to_one_box(tree, at, box, home, lane)
-        wanted = comes_first(bound, tree.lowest[at, box], limit, name) and common[at, box] != own
-        if lanes_where(wanted) == 0:
-            continue
-        block = block * LANES + box
-        if level > 0:
-            level -= 1
-            enter_together(tree, common, barred, home, bounds, level, block)
-            continue
-        record = tree.record[block, lane]
-        component = comp[record] if record >= 0 else own
-        seekers = lanes_where(wanted)
-        while seekers != 0:
-            seeker = first_of(seekers)
-            seekers &= seekers - 1
-            distance = distance_in_leaf(tree, block, lane, points, from_lane(row, seeker))
-            its_limit = from_lane(limit, seeker)
-            if lanes_where(distance <= its_limit) == 0:
-                continue
-            its_name = from_lane(name, seeker)
-            other = component != from_lane(own, seeker)
-            nearer = other and record >= 0 and comes_first(distance, record, its_limit, its_name)
-            if lanes_where(nearer) != 0:
-                its_limit = least(distance if nearer else its_limit)
-                nearest = nearer and distance == its_limit
-                its_name = least(record if nearest else np.int64(NONE))
-                if lane == seeker:
-                    limit = its_limit
-                    name = its_name
+        bits = may_be_near(tree, leaf, home, own, part, most)
+        if lanes_where(bits != 0) != 0:
+            others = of_others(inside[at_place(leaf, lane)], component, seeks)
+            bits &= np.int32(others >> (part * EACH))
+        left = lanes_where(bits != 0)
+        if left != 0:
+            while left != 0:
+                distance = candidates.length.dtype.type(math.inf)
+                record = np.int64(NONE)
+                if bits != 0:
+                    place = part * EACH + first_of(bits)
+                    bits &= bits - np.int32(1)
+                    record = tree.record[at_place(leaf, place)]
+                    distance = distance_between(tree, leaf, place, home, own)
+                distance, record = first_of_parts(distance, record, lane)
+                if comes_first(distance, record, limit, name):
+                    limit = distance
+                    name = record
                     found = True
-        farthest = -least(-limit)
-        block //= LANES
-    if seeks:
+                left = lanes_where(bits != 0)
+            most = greatest_square(tree, limit)
+        level, leaf = next_leaf(
+            tree, seekers, spans, common, barred, component,
+            bounds, level, leaf, limit, name, most,
+        )  # fmt: skip
+        if level != 0:
+            break
+    if seeks and part == 0:
         candidates.length[row] = limit
         candidates.other[row] = name
         candidates.known[row] = found
 
 
 @cuda.jit(device=True)
-def enter_together(tree, common, barred, home, bounds, level, block):
-    """Step into a block of some level, but not into boxes that are all of one component."""
-    at = tree.start[level] + block
-    t = cuda.threadIdx.x
-    bound = distance_between_boxes(tree, at, t % LANES, home)
-    if common[at, t % LANES] == barred:
-        bound = bounds.dtype.type(np.inf)
-    bounds[level, t] = bound
+def of_others(component, own, seeks):
+    """The lanes whose component is not that of this lane's seeker, as bits; none if it is none."""
+    others = np.int64(0)
+    left = lanes_where(seeks)
+    while left != 0:
+        its = from_lane(own, first_of(left))
+        lanes = lanes_where(component != its)
+        if seeks and own == its:
+            others = lanes
+        left &= ~lanes_where(own == its)
+    return others
+
+
+@cuda.jit(device=True)
+def first_of_parts(distance, record, lane):
+    """What comes first of what the lanes of a seeker hold."""
+    step = SEEKERS
+    while step < LANES:
+        other = from_lane(distance, lane ^ step)
+        other_record = from_lane(record, lane ^ step)
+        if comes_first(other, other_record, distance, record):
+            distance = other
+            record = other_record
+        step *= 2
+    return distance, record
 
 
 @cuda.jit(device=True)
@@ -293,7 +257,7 @@ def before_edge(r, edge, n):
 
 
 @entry()
-def hook(comp, best, waiting, parent, edges, lengths):
+def hook(comp, best, waiting, parent, edges, lengths, counts):
     """Hang components onto those that their first edges lead to; the edges are the tree's.
 
     Edges are in a strict order, so two components that have the same edge first are the only cycle:
@@ -316,3 +280,68 @@ def hook(comp, best, waiting, parent, edges, lengths):
     parent[c] = onto
     edges[c] = edge
     lengths[c] = best.length[c]
+    cuda.atomic.add(counts, HUNG, 1)
+
+
+@entry()
+def climb(parent, above, unfinished):
+    """What each component hangs onto some hops up, and how many are not at the end there."""
+    r = cuda.grid(1)
+    if r >= parent.shape[0]:
+        return
+    p = parent[r]
+    for _ in range(HOPS):
+        if parent[p] == p:
+            break
+        p = parent[p]
+    above[r] = p
+    if parent[p] != p:
+        cuda.atomic.add(unfinished, 0, 1)
+
+
+@entry()
+def find_components(tree, comp, waiting, candidates, inside, common, seeks):
+    """The components of the records in each leaf, and which groups have to search.
+
+    Parameters
+    ----------
+    inside : int64 array of shape (leaves * LANES,)
+        The component of each record, -2 in empty places.
+    common : int64 array of shape (blocks * LANES,)
+        That of all records of a leaf, -1 if they are in several.
+    seeks : int8 array of shape (leaves * PARTS,)
+    """
+    leaf = my_query(0)
+    if leaf >= tree.margin.shape[0]:
+        return
+    lane = np.int32(cuda.threadIdx.x % LANES)
+    r = tree.record[at_place(leaf, lane)]
+    component = np.int64(-2)
+    searches = False
+    if r >= 0:
+        component = comp[r]
+        searches = waiting[component] != 0 and candidates.known[r] == 0
+    inside[at_place(leaf, lane)] = component
+    first = from_lane(component, 0)
+    several = lanes_where(component != first and r >= 0)
+    searching = lanes_where(searches)
+    if lane == 0:
+        common[leaf] = first if several == 0 else -1
+    if lane < PARTS:
+        seeks[leaf * PARTS + lane] = (searching >> (lane * SEEKERS)) & ((1 << SEEKERS) - 1) != 0
+
+
+@entry()
+def find_common(tree, common, level):
+    """The component of all records of each box of a level, from those of the level below."""
+    box = my_query(0)
+    below = tree.start[level - 1] + box
+    if below >= tree.start[level]:
+        return
+    lane = np.int32(cuda.threadIdx.x % LANES)
+    component = common[at_place(below, lane)]
+    there = tree.lowest[at_place(below, lane)] < NONE
+    first = from_lane(component, 0)
+    several = lanes_where(there and component != first)
+    if lane == 0:
+        common[at_place(tree.start[level], box)] = first if several == 0 else -1

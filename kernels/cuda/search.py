@@ -1,6 +1,7 @@
 """Nearest records by the tree of `boxes`: lists of neighbours, and record linkage.
 
 Queries are answered in the order of a tree, so that warps side by side look at the same leaves.
+Records of the tree itself search together (`together`).
 """
 
 from collections.abc import Iterator
@@ -11,10 +12,11 @@ import numpy as np
 from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
-from .boxes import Boxes, build
+from .boxes import build
 from .launching import Pace, check_room, launch, read_number
 from .search_kernels import nearest_points, nearest_rows
-from .warp import LANES, WARPS
+from .single import PARTS, Flat, flattened
+from .warp import WARPS
 
 # Queries of the first launch, which take less than a second even if each looks at ten million
 # records.
@@ -26,20 +28,18 @@ def search_pace(queries: int) -> Pace:
     return Pace(queries, _FIRST)
 
 
-def portions(total: int, pace: Pace | None = None, each: int = 1) -> Iterator[tuple[int, int]]:
+def portions(total: int, pace: Pace | None = None) -> Iterator[tuple[int, int]]:
     """Ranges of queries, each of about 0.1 s; whoever takes one waits for the device in between.
 
     Parameters
     ----------
     pace : Pace, optional
         That of searches before.
-    each : int
-        How many usual queries are as much work as one of these.
     """
     pace = search_pace(total) if pace is None else pace
     start = 0
     while start < total:
-        stop = min(total, start + max(WARPS, pace.work // each))
+        stop = min(total, start + max(WARPS, pace.work))
         with pace:
             yield start, stop
         start = stop
@@ -47,7 +47,7 @@ def portions(total: int, pace: Pace | None = None, each: int = 1) -> Iterator[tu
 
 def tree_bytes(n: int, d: int, item: int) -> int:
     """Bytes that a tree of n records takes while it is built."""
-    return n * (6 * d * item + 64)
+    return n * (6 * d * item + 4 * d + 64)
 
 
 def blocks_for(queries: int) -> int:
@@ -55,42 +55,43 @@ def blocks_for(queries: int) -> int:
     return -(-queries // WARPS)
 
 
-def fill_rows(tree: Boxes, points: Any, first: int, last: int, squares: Any, records: Any) -> int:
-    """List the nearest others of the records at some places of the tree; see `nearest_rows`.
+def fill_rows(tree: Flat, first: int, last: int, squares: Any, records: Any) -> int:
+    """List the nearest others of some groups of neighbouring records; see `nearest_rows`.
 
     Returns
     -------
     int
         How many leaves were looked at.
     """
-    xp = array_namespace(points)
+    xp = array_namespace(squares)
     looked = xp.zeros((1,), dtype=xp.int64)
-    blocks = blocks_for(last - first)
-    for begin in range(0, squares.shape[1], LANES):
-        launch(nearest_rows, blocks, tree, points, first, last, begin, squares, records, looked)
+    launch(nearest_rows, blocks_for(last - first), tree, first, last, squares, records, looked)
     return read_number(looked[0])
+
+
+def groups_in(tree: Flat) -> int:
+    """How many groups of records search together."""
+    return int(tree.margin.shape[0]) * PARTS
 
 
 def neighbours(
     points: Any, m: int, progress: Progress | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The m records nearest to each record, itself left out; see `protocol.Engine`.
-
-    Of more than LANES the tree is searched again for what comes after the ones before.
-    """
+    """The m records nearest to each record, itself left out; see `protocol.Engine`."""
     xp = array_namespace(points)
     n, d = points.shape
     if m == 0:
         return np.empty((n, 0)), np.empty((n, 0), dtype=np.int64)
     check_room(points, tree_bytes(n, d, points.dtype.itemsize) + 16 * n * m)
     points = xp.ascontiguousarray(points)
-    tree = build(points)
+    tree = flattened(build(points))
     squares = xp.empty((n, m), dtype=points.dtype)
     records = xp.empty((n, m), dtype=xp.int64)
-    for first, last in portions(n):
-        fill_rows(tree, points, first, last, squares, records)
+    groups = groups_in(tree)
+    for first, last in portions(groups):
+        fill_rows(tree, first, last, squares, records)
         if progress is not None:
-            progress(last / n)
+            progress(last / groups)
     return to_numpy(squares).astype(np.float64), to_numpy(records)
 
 

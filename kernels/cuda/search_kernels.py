@@ -11,7 +11,9 @@ from numba import cuda
 
 from .boxes import LEVELS, NONE, distance_in_leaf, distance_to_box, nearest_box
 from .compiled import entry
+from .single import EACH, PARTS, SEEKERS, at_place, greatest_square, may_be_near
 from .team import THREADS
+from .together import Seekers, begin_walk, distance_between, next_leaf, place_in_group
 from .warp import (
     LANES,
     WARPS,
@@ -132,39 +134,91 @@ def nearest_others(tree, points, row, label, wanted, after, name_after, bounds):
 
 
 @entry()
-def nearest_rows(tree, points, first, last, begin, squares, records, looked):
-    """The nearest other records of some records: columns `begin` to `begin` + LANES of their rows.
+def nearest_rows(tree, first, last, squares, records, looked):
+    """The nearest other records of each, as many as a row has places; a warp to some neighbours.
 
     Parameters
     ----------
     first, last : int
-        The records, by their places in the tree.
-    begin : int
-        The columns before are filled. What comes after the last of them in the row's order is
-        looked for.
+        The groups of SEEKERS records, by their places in the tree.
     squares, records : arrays of shape (n, m)
-        Rows of squared distances and records, in order.
+        Rows of squared distances and records, in order; infinite and NONE where there are no more.
     looked : int64 array of shape (1,)
         The number of leaves looked at is added to it.
     """
-    bounds = cuda.shared.array((LEVELS, THREADS), points.dtype)
-    query = my_query(first)
-    if query >= last:
+    bounds = cuda.shared.array((LEVELS, THREADS), np.float32)
+    spans = cuda.shared.array((2, THREADS), squares.dtype)
+    group = my_query(first)
+    if group >= last:
         return
     lane = np.int32(cuda.threadIdx.x % LANES)
-    row = tree.record[query // LANES, query % LANES]
-    wanted = np.int32(min(LANES, squares.shape[1] - begin))
-    after = -points.dtype.type(math.inf)
-    name_after = np.int64(-1)
-    if begin > 0:
-        after = squares[row, begin - 1]
-        name_after = records[row, begin - 1]
-    best, name, leaves = nearest_others(tree, points, row, None, wanted, after, name_after, bounds)
-    if lane < wanted:
-        squares[row, begin + lane] = best
-        records[row, begin + lane] = name
+    home, own, part = place_in_group(group)
+    row = tree.record[at_place(home, own)]
+    lanes = lanes_where(row >= 0)
+    if lanes == 0:
+        return
+    m = squares.shape[1]
+    limit = squares.dtype.type(-1)
+    name = np.int64(-1)
+    if row >= 0:
+        limit = squares.dtype.type(math.inf)
+        name = np.int64(NONE)
+        if part == 0:
+            for i in range(m):
+                squares[row, i] = limit
+                records[row, i] = name
+    seekers = Seekers(home, own, part)
+    most = greatest_square(tree, limit)
+    begin_walk(tree, seekers, lanes, spans, None, NONE, bounds)
+    level = np.int32(0)
+    leaf = home
+    leaves = 0
+    while True:
+        leaves += 1
+        bits = may_be_near(tree, leaf, home, own, part, most)
+        waiting = lanes_where(bits != 0)
+        if waiting != 0:
+            while waiting != 0:
+                distance = squares.dtype.type(math.inf)
+                record = np.int64(NONE)
+                if bits != 0:
+                    place = part * EACH + first_of(bits)
+                    bits &= bits - np.int32(1)
+                    other = tree.record[at_place(leaf, place)]
+                    if other != row:
+                        record = other
+                        distance = distance_between(tree, leaf, place, home, own)
+                for i in range(PARTS):
+                    giver = i * SEEKERS + lane % SEEKERS
+                    new = from_lane(distance, giver)
+                    new_record = from_lane(record, giver)
+                    if part == 0 and comes_first(new, new_record, limit, name):
+                        put_in_row(squares, records, row, new, new_record)
+                        limit = squares[row, m - 1]
+                        name = records[row, m - 1]
+                limit = from_lane(limit, lane % SEEKERS)
+                name = from_lane(name, lane % SEEKERS)
+                waiting = lanes_where(bits != 0)
+            most = greatest_square(tree, limit)
+        level, leaf = next_leaf(
+            tree, seekers, spans, None, NONE, NONE, bounds, level, leaf, limit, name, most
+        )
+        if level != 0:
+            break
     if lane == 0:
         cuda.atomic.add(looked, 0, leaves)
+
+
+@cuda.jit(device=True)
+def put_in_row(squares, records, row, distance, record):
+    """Put a record in its place in a row that is in order; the last entry is lost."""
+    i = squares.shape[1] - 1
+    while i > 0 and comes_first(distance, record, squares[row, i - 1], records[row, i - 1]):
+        squares[row, i] = squares[row, i - 1]
+        records[row, i] = records[row, i - 1]
+        i -= 1
+    squares[row, i] = distance
+    records[row, i] = record
 
 
 @entry()

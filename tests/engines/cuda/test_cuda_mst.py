@@ -49,7 +49,7 @@ def test_lists_that_are_too_short(kind, listed, monkeypatch):
     check(make_table(kind, size(12, 500), 2, seed=6))
 
 
-@pytest.mark.parametrize("stages", [(), (1,), (3, 1), (1000, 2)])
+@pytest.mark.parametrize("stages", [(1,), (3, 1), (1000, 2, 1)])
 def test_stages_of_any_size(stages, monkeypatch):
     monkeypatch.setattr(mst, "LISTED", 1)
     monkeypatch.setattr(mst, "STAGES", stages)
@@ -80,7 +80,7 @@ def test_progress():
 def test_prim_takes_over_where_boxes_exclude_nothing(monkeypatch):
     used = []
     prim = mst.prim
-    monkeypatch.setattr(mst, "SAMPLE", 32)
+    monkeypatch.setattr(mst, "SAMPLE", 4)
     monkeypatch.setattr(mst, "prim", lambda *given: used.append(1) or prim(*given))
     check(np.random.default_rng(0).normal(size=(150, 40)))
     assert used

@@ -6,7 +6,7 @@ import pytest
 from helpers.simulators import SIMULATOR, size
 from helpers.strategies import KINDS, make_table
 from microagg_gpu.kernels import generic
-from microagg_gpu.kernels.cuda import boxes, search
+from microagg_gpu.kernels.cuda import boxes, search, single
 from microagg_gpu.kernels.cuda.warp import LANES
 
 REALS = [np.float64] if SIMULATOR else [np.float64, np.float32]
@@ -98,5 +98,6 @@ def test_few_leaves_are_looked_at():
     """The tree excludes nearly all of 5,000 records in the plane."""
     points = make_table("random", 5000, 2, seed=1)
     squares, records = np.empty((5000, 4)), np.empty((5000, 4), dtype=np.int64)
-    looked = search.fill_rows(boxes.build(points), points, 0, 256, squares, records)
-    assert 256 <= looked < 256 * 12 < 256 * 5000 / LANES
+    tree = single.flattened(boxes.build(points))
+    looked = search.fill_rows(tree, 0, 64, squares, records)
+    assert 64 <= looked < 64 * 12 < 64 * 5000 / LANES
