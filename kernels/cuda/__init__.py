@@ -9,7 +9,6 @@ depends on the one before. Sets of mixed variables are the generic engine's, in 
 Arrays are CuPy's, or NumPy's where CUDA is simulated.
 """
 
-from ..cpu.annealing import anneal
 from ..cpu.pair_loops import PairLoops
 from ..cpu.paths import nearest_path, shorten_tour
 from ..cpu.segments import optimal_path_sizes
@@ -19,12 +18,14 @@ from ..generic import (
     join_closest_groups,
     join_nearest_records,
 )
+from .annealing import anneal
 from .cut import cut_edges
 from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .launching import at_its_arrays
 from .moves import best_moves
 from .mst import minimum_spanning_tree
+from .regions import divide
 from .search import nearest_records, neighbours
 from .segments import optimal_sizes
 from .sums import correctly_rounded_sum
@@ -40,6 +41,7 @@ __all__ = [
     "correctly_rounded_sum",
     "cut_edges",
     "diameter_groups",
+    "divide",
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",

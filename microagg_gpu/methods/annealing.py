@@ -31,7 +31,7 @@ Each sweep divides the groups into other regions, by random halvings, and anneal
 itself: on all cores, in the cache, and with the same result whatever the number of cores.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +52,8 @@ _POWER = 0.6  # of a record's share of the bound, in its temperature
 _SWEEPS = 15, 200  # at least and at most
 _SHORT = 10  # steps for each record in a sweep, if there are fewer than the most sweeps
 PLENTY = 500_000  # steps for each record: more are taken only if asked for
-_REGION = 200, 2000  # records: at least and at most; a quarter of all in between
+_REGION = 200, 2000  # records, about: at least and at most; a quarter of all in between
+_GROUPS = 4  # that a region has at least
 _LEAST = 1e-9  # a fall of less than this share of a record's mean SSE counts for nothing
 _QUENCH = 30  # steps for each record in the last sweep, at temperature 0
 _END = 0.1  # of the seconds, for the last sweep and the descent
@@ -105,7 +106,7 @@ def refine(
     centre = given.mean(axis=0, keepdims=True)
     points = points - array_namespace(points).asarray(centre, device=device(points))
     values = np.ascontiguousarray(given - centre, dtype=np.float64)
-    best = state = split_large(points, labels, k, engine)
+    best = split_large(points, labels, k, engine)
     least = sum_of_squares(values, best)
     if k == 1:
         return Refined(best, None)  # after the split every record is a group of its own
@@ -114,7 +115,8 @@ def refine(
     stopped, near = None, None
     try:
         near, share = neighbour_lists(points, k, cells, engine)
-        search = _Search(values, near, share, k, seed, engine.anneal)
+        search = _Search(points, values, near, share, k, seed, engine)
+        best = state = search.place(best)
         while (gone := budget.gone()) < 1:
             since = clock()
             state, value = search.sweep(state, HOT * (COLD / HOT) ** gone, budget.sweep)
@@ -133,14 +135,14 @@ def refine(
             state, value = search.sweep(state, 0.0, budget.quench())
             if value < least:
                 best = state
-        best = split_large(points, best, k, engine)
+        best = split_large(points, to_numpy(best), k, engine)
         for better in _descent(points, values, best, near, k, engine):
             best = better
             if budget.over():
                 break
     except KeyboardInterrupt:
         stopped = stopped or min(1.0, budget.gone())
-        best = split_large(points, best, k, engine)
+        best = split_large(points, to_numpy(best), k, engine)
     return Refined(best, stopped)
 
 
@@ -195,56 +197,54 @@ class _Budget:
 
 
 class _Search:
-    """Sweeps of annealing over regions that change from one to the next."""
+    """Sweeps of annealing over regions that change from one to the next.
+
+    For the CUDA engine all of it is on the device.
+    """
 
     def __init__(
         self,
+        points: Any,
         values: np.ndarray,
         near: np.ndarray,
         share: np.ndarray,
         k: int,
         seed: int,
-        anneal: Callable[..., float],
+        engine: Engine,
     ) -> None:
-        self._values, self._near, self._k = values, near, k
+        self._device = device(points) if engine_name(engine) == "cuda" else None
+        self._xp = np if self._device is None else array_namespace(points)
+        self._values, self._near, self._k = self.place(values), self.place(near), k
         mean = share.mean()
         heat = np.maximum(share, 1e-3 * mean) ** _POWER
-        self._heat = heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share))
+        self._heat = self.place(heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share)))
         self._random = np.random.default_rng(seed)
-        self._anneal = anneal
+        self._engine = engine
         self.overhead = 0.0
 
-    def sweep(self, labels: np.ndarray, heat: float, steps: float) -> tuple[np.ndarray, float]:
+    def place(self, x: np.ndarray) -> Any:
+        """An array where the search is."""
+        return x if self._device is None else self._xp.asarray(x, device=self._device)
+
+    def sweep(self, labels: Any, heat: float, steps: float) -> tuple[Any, float]:
         """New labels and their SSE after some steps for each record at one temperature."""
-        begun = clock()
-        groups, starts = self._regions(labels)
+        begun, xp = clock(), self._xp
+        seeds = self._random.integers(2**63, size=2).astype(np.uint64)
+        count = regions_of(labels.shape[0], int(xp.max(labels)) + 1)
+        groups, starts = self._engine.divide(self._values, labels, count, seeds[0])
         new = labels.copy()
         self.overhead = clock() - begun
-        seed = np.uint64(self._random.integers(2**63))
-        sweep = Sweep(groups, starts, heat * self._heat, steps, seed)
-        value = self._anneal(self._values, self._near, new, self._k, sweep)
-        return numbered(new)[0], value
+        sweep = Sweep(groups, starts, heat * self._heat, steps, seeds[1])
+        value = self._engine.anneal(self._values, self._near, new, self._k, sweep)
+        used = xp.zeros(new.shape, dtype=xp.int64)
+        used[new] = 1
+        return (xp.cumulative_sum(used) - 1)[new], value
 
-    def _regions(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Groups region by region, and where each region begins.
 
-        A set of groups is divided in about half along the line through two of its centroids. No
-        BLAS and no unstable sort: their results depend on the processor.
-        """
-        centroids, sizes = centroids_of(self._values, labels)
-        done, waiting = [], [np.arange(len(sizes))]
-        size = min(max(len(labels) // 4, _REGION[0]), _REGION[1])
-        while waiting:
-            groups = waiting.pop()
-            if len(groups) < 4 or sizes[groups].sum() < 1.5 * size:
-                done.append(groups)
-                continue
-            a, b = self._random.choice(len(groups), 2, replace=False)
-            middle = int(len(groups) * self._random.uniform(0.4, 0.6))
-            line = centroids[groups[a]] - centroids[groups[b]]
-            order = np.argsort((centroids[groups] * line).sum(axis=1), kind="stable")
-            waiting += [groups[order[:middle]], groups[order[middle:]]]
-        return np.concatenate(done), np.cumsum([0, *map(len, done)])
+def regions_of(n: int, groups: int) -> int:
+    """How many regions to divide n records into."""
+    size = min(max(n // 4, _REGION[0]), _REGION[1])
+    return max(1, min(round(n / size), groups // _GROUPS))
 
 
 def neighbour_lists(
