@@ -1,4 +1,4 @@
-"""Random numbers of annealing: the streams of `generic.annealing.Draws`, in arrays and in kernels."""
+"""Random numbers of annealing, in arrays and in kernels; see `generic.annealing.Draws`."""
 
 import numpy as np
 from numba import cuda
