@@ -1,9 +1,12 @@
 """What the size of regions costs refinement: losses after equal steps.
 
-``python -m benchmarks.regions`` prints a table; it takes about ten minutes of two cores.
+``python -m benchmarks.regions`` writes `results/regions.md`; it takes about ten minutes of two
+cores.
 """
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -13,54 +16,96 @@ from microagg_gpu.kernels import cpu
 from microagg_gpu.methods import annealing
 from microagg_gpu.methods.mdav import mdav
 
-from .common import data_home
+from .common import RESULTS, commit, machine_line, write
+from .scaling.measure import standardized
 
-SIZES = 2500, 1000, 400, 300, 200, 100
-SEEDS = 5
+N, SEEDS = 10_000, 5
+WHOLE, DRAWN = "SIM_13, 20 whole clusters of 500", "SIM_13, 50 records of each of 200 clusters"
 RUNS = (  # data, k, steps a record
-    ("SIM_13", 5, 100),
-    ("SIM_13", 5, 1000),
-    ("SIM_13", 15, 100),
-    ("eia", 3, 1000),
-    ("eia", 3, 10_000),
+    (WHOLE, 5, 100),
+    (WHOLE, 5, 1000),
+    (DRAWN, 5, 100),
+    (DRAWN, 5, 1000),
+    (DRAWN, 15, 100),
+    (DRAWN, 15, 1000),
 )
+Sizes = Callable[[int, int], int]  # records of a region in a sweep, by its number and k
 
 
-def table(name: str) -> np.ndarray:
-    """10,000 records of simulated clusters, or a reference file, standardized."""
-    if name.startswith("SIM"):
-        points = datasets.simulated(name, seed=0)
-        points = points[np.random.default_rng(0).permutation(len(points))[:10_000]]
-    else:
-        points = datasets.fetch(name, data_home=data_home()).data
-    return (points - points.mean(axis=0)) / points.std(axis=0)
+def _always(size: int, turn: int, k: int) -> int:
+    return size
 
 
-def lines() -> list[str]:
-    """The table, a row for each data set and number of steps."""
+def _mostly_small(turn: int, k: int) -> int:
+    few, groups = annealing._SMALL
+    return max(few, groups * k) if turn % 4 else annealing._REGION[1]
+
+
+COLUMNS: dict[str, Sizes] = {
+    **{str(size): partial(_always, size) for size in (2000, 1000, 400, 300, 200)},
+    "3 of 4 sweeps small": _mostly_small,
+}
+
+
+def tables() -> dict[str, np.ndarray]:
+    """Parts of SIM_13."""
+    points = datasets.simulated("SIM_13", seed=0)
+    drawn = np.arange(len(points)).reshape(200, -1)[:, :50].reshape(-1)
+    return {WHOLE: standardized(points[:N]), DRAWN: standardized(points[drawn])}
+
+
+def loss(points: np.ndarray, start: np.ndarray, k: int, steps: int, seed: int, of: Sizes) -> float:
+    """The loss in percent after a refinement with regions of given sizes."""
+    turns = iter(range(10**6))
+
+    def regions_of(n: int, k: int, groups: int, many: bool = False) -> int:
+        return max(1, round(n / of(next(turns), k)))
+
+    with patch.object(annealing, "regions_of", regions_of):
+        refined = annealing.refine(points, start, k, steps=steps, seed=seed, engine=cpu)
+    total = annealing.sum_of_squares(points, np.zeros(len(points), dtype=np.int64))
+    return 100 * annealing.sum_of_squares(points, refined.labels) / total
+
+
+def rows() -> list[str]:
+    """The table, a row for each data set, k and number of steps."""
     made = [
-        "| data | k | steps a record | " + " | ".join(map(str, SIZES)) + " |",
-        "| --- | --- | --- |" + " --- |" * len(SIZES),
+        f"| data | k | steps a record | MDAV | {' | '.join(COLUMNS)} |",
+        "| --- | --- | --- | --- |" + " --- |" * len(COLUMNS),
     ]
+    data = tables()
     for name, k, steps in RUNS:
-        points = table(name)
+        points = data[name]
         start = mdav(points, k, engine=cpu)
-        total = float(np.square(points - points.mean(axis=0)).sum())
-        row = [f"{name}, {len(points)} x {points.shape[1]}", str(k), str(steps)]
-        for size in SIZES:
-            with patch.object(annealing, "_REGION", size):
-                losses = [_loss(points, start, k, steps, seed) / total for seed in range(SEEDS)]
-            error = np.std(losses, ddof=1) / SEEDS**0.5
-            row.append(f"{100 * np.mean(losses):.4f} ± {100 * error:.4f}")
+        row = [name, str(k), str(steps), f"{loss(points, start, k, 0, 0, _mostly_small):.3f}"]
+        for of in COLUMNS.values():
+            losses = [loss(points, start, k, steps, seed, of) for seed in range(SEEDS)]
+            row.append(f"{np.mean(losses):.4f} ± {np.std(losses, ddof=1) / SEEDS**0.5:.4f}")
             print(*row, file=sys.stderr, flush=True)
         made.append(f"| {' | '.join(row)} |")
     return made
 
 
-def _loss(points: np.ndarray, start: np.ndarray, k: int, steps: int, seed: int) -> float:
-    refined = annealing.refine(points, start, k, steps=steps, seed=seed, engine=cpu)
-    return annealing.sum_of_squares(points, refined.labels)
+def text() -> str:
+    """The whole result."""
+    few, groups = annealing._SMALL
+    return "\n".join(
+        [
+            "# Regions of annealing",
+            "",
+            f"Written by `python -m benchmarks.regions` at {commit()} on {machine_line()}.",
+            "",
+            f"Loss in percent of {N:,} records of 10 variables, refined from MDAV's groups with "
+            f"equal steps: the mean of {SEEDS} seeds and its standard error. Lower is better. "
+            '"MDAV" is after the last descent alone. The columns are records of a region; in the '
+            f"last one each fourth sweep has regions of {annealing._REGION[1]} and the others of "
+            f"{few} records or {groups} groups, whichever is more.",
+            "",
+            *rows(),
+            "",
+        ]
+    )
 
 
 if __name__ == "__main__":
-    print("\n".join(lines()))
+    write(RESULTS / "regions.md", text())

@@ -60,22 +60,36 @@ def sum_of_parts(part):
 
 
 @cuda.jit(device=True)
+def row_of(i, width):
+    """Where a row begins. Numba tests an index for its sign, but not one that can have none."""
+    return np.uint64(np.uint32(i)) * np.uint64(np.uint32(width))
+
+
+@cuda.jit(device=True)
 def distance(d, points, i, others, j):
     """Squared distance of a record to another or to a centroid, by four lanes."""
+    own = row_of(i, d)
+    other = row_of(j, d)
+    v = np.uint64(cuda.threadIdx.x % PARTS)
     total = 0.0
-    for v in range(cuda.threadIdx.x % PARTS, d, PARTS):
-        p = points[i * d + v] - others[j * d + v]
+    while v < np.uint64(d):
+        p = points[own + v] - others[other + v]
         total += product(p, p)
+        v += np.uint64(PARTS)
     return sum_of_parts(total)
 
 
 @cuda.jit(device=True)
 def swapped(d, points, i, z, line, share):
     """By how much the sum of squares rises if i and z of another group change places."""
+    own = row_of(i, d)
+    other = row_of(z, d)
+    v = np.uint64(cuda.threadIdx.x % PARTS)
     total = 0.0
-    for v in range(cuda.threadIdx.x % PARTS, d, PARTS):
-        p = points[z * d + v] - points[i * d + v]
+    while v < np.uint64(d):
+        p = points[other + v] - points[own + v]
         total += product(p, line[v] - product(p, share))
+        v += np.uint64(PARTS)
     return sum_of_parts(total)
 
 
@@ -337,6 +351,7 @@ def take_steps(region, k, count, x, idle):
     points = region.points
     near = region.near
     label = region.label
+    member = region.member
     size = region.size
     share = region.share
     centroid = region.centroid
@@ -347,11 +362,11 @@ def take_steps(region, k, count, x, idle):
     lane = cuda.threadIdx.x % LANES
     for _ in range(count):
         x = next_state(x)
-        i = np.int32((bits_of(x) >> np.uint64(32)) * m >> np.uint64(32))
+        i = np.uint32((bits_of(x) >> np.uint64(32)) * m >> np.uint64(32))
         degree = region.degree[i]
         if degree == 0:
             continue
-        g = np.int32(label[i])
+        g = np.uint32(label[i])
         s = np.int32(size[g])
         x = next_state(x)
         bits = bits_of(x)
@@ -362,22 +377,27 @@ def take_steps(region, k, count, x, idle):
                 x, idle = found(region, k, i, x, idle)
             continue
         u = np.float64(bits & np.uint64(LOW)) * 2.0**-40
-        h = np.int32(label[near[i, np.int32(np.float64(degree) * (u * u))]])
+        h = np.uint32(label[np.uint32(near[i, np.uint32(np.float64(degree) * (u * u))])])
         if h == g:
             continue
         t = np.int32(size[h])
         rise = math.inf
         if s > k and t < most:
             rise = joining(region, i, h, t) - leaving(region, i, g, s)
-        both = share[s] + share[t]
-        for v in range(lane, d, LANES):
-            line[v] = 2.0 * (centroid[h * d + v] - centroid[g * d + v])
+        both = share[np.uint32(s)] + share[np.uint32(t)]
+        mine = row_of(g, d)
+        theirs = row_of(h, d)
+        v = np.uint64(lane)
+        while v < np.uint64(d):
+            line[v] = 2.0 * (centroid[theirs + v] - centroid[mine + v])
+            v += np.uint64(LANES)
         warp_sync()
+        members = row_of(h, most)
         best = math.inf
         at = np.int32(-1)
         for begin in range(0, t, TOGETHER):
             a = np.int32(begin + lane // PARTS)
-            z = region.member[h * most + min(a, t - np.int32(1))]
+            z = member[members + np.uint64(np.uint32(min(a, t - np.int32(1))))]
             here = swapped(d, points, i, z, line, both)
             if a < t and here < best:
                 best = here
@@ -386,7 +406,7 @@ def take_steps(region, k, count, x, idle):
         other = np.int32(-1)
         if best < rise:
             rise = best
-            other = np.int32(region.member[h * most + at])
+            other = np.int32(member[members + np.uint64(np.uint32(at))])
         warp_sync()  # all have read the line
         if not rise < 0.0:
             limit = 4.0 * region.heat[i]

@@ -28,7 +28,12 @@ Two groups merge and are divided anew by the same steps: a group may grow to 3k 
 group that is founded may take its records from one that has 2k.
 
 Each sweep divides the groups into other regions, by random halvings, and anneals each region by
-itself: on all cores, in the cache, and with the same result whatever the number of cores.
+itself: on all cores, in the cache, and with the same result whatever the number of cores. A region
+is annealed one step after the other, so a card with a hundred multiprocessors would like many small
+ones. But a record of a mixed group gets home only where both are in one region, and neighbours in
+other regions do not count: `benchmarks/results/regions.md` has what small regions cost. So they are
+large in all engines, and the CUDA engine takes small ones in three sweeps of four if seconds are
+counted, when no engine gives the same groups twice: it has more sweeps and steps for them.
 """
 
 from collections.abc import Iterator
@@ -54,6 +59,9 @@ _SHORT = 10  # steps for each record in a sweep, if there are fewer than the mos
 PLENTY = 500_000  # steps for each record: more are taken only if asked for
 _REGION = 200, 2000  # records, about: at least and at most; a quarter of all in between
 _GROUPS = 4  # that a region has at least
+# If the CUDA engine counts seconds, three sweeps of four have as many regions as keep a card busy,
+# of at least so many records and so many groups of k.
+_BUSY, _SMALL = 400, (300, 60)
 _LEAST = 1e-9  # a fall of less than this share of a record's mean SSE counts for nothing
 _QUENCH = 30  # steps for each record in the last sweep, at temperature 0
 _END = 0.1  # of the seconds, for the last sweep and the descent
@@ -115,7 +123,7 @@ def refine(
     stopped, near = None, None
     try:
         near, share = neighbour_lists(points, k, cells, engine)
-        search = _Search(points, values, near, share, k, seed, engine)
+        search = _Search(points, values, near, share, k, seed, engine, seconds is not None)
         best = state = search.place(best)
         while (gone := budget.gone()) < 1:
             since = clock()
@@ -211,6 +219,7 @@ class _Search:
         k: int,
         seed: int,
         engine: Engine,
+        hurry: bool,
     ) -> None:
         self._device = device(points) if engine_name(engine) == "cuda" else None
         self._xp = np if self._device is None else array_namespace(points)
@@ -220,6 +229,7 @@ class _Search:
         self._heat = self.place(heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share)))
         self._random = np.random.default_rng(seed)
         self._engine = engine
+        self._many, self._turn = hurry and self._device is not None, 0
         self.overhead = 0.0
 
     def place(self, x: np.ndarray) -> Any:
@@ -230,7 +240,9 @@ class _Search:
         """New labels and their SSE after some steps for each record at one temperature."""
         begun, xp = clock(), self._xp
         seeds = self._random.integers(2**63, size=2).astype(np.uint64)
-        count = regions_of(labels.shape[0], int(xp.max(labels)) + 1)
+        many = self._many and self._turn % 4 > 0
+        count = regions_of(labels.shape[0], self._k, int(xp.max(labels)) + 1, many)
+        self._turn += 1
         groups, starts = self._engine.divide(self._values, labels, count, seeds[0])
         new = labels.copy()
         self.overhead = clock() - begun
@@ -241,9 +253,11 @@ class _Search:
         return (xp.cumulative_sum(used) - 1)[new], value
 
 
-def regions_of(n: int, groups: int) -> int:
-    """How many regions to divide n records into."""
+def regions_of(n: int, k: int, groups: int, many: bool = False) -> int:
+    """How many regions to divide n records into, many so that each warp of a card has one."""
     size = min(max(n // 4, _REGION[0]), _REGION[1])
+    if many:
+        size = min(size, max(n // _BUSY, _SMALL[0], _SMALL[1] * k))
     return max(1, min(round(n / size), groups // _GROUPS))
 
 
