@@ -2,9 +2,8 @@
 
 Every operation returns what the generic one does, to the last bit. Long loops run on the device as
 a whole. What is left to the host is the control of rounds, the cutting of trees whose edges wait
-for each other, the recursion of k-Ward, paths with their cuts, and annealing, where each step
-depends on the one before. Sets of mixed variables are the generic engine's, in CuPy. There is no
-`PointSet`: a launch for each step would cost too much.
+for each other, the recursion of k-Ward, and paths with their cuts. Sets of mixed variables are the
+generic engine's, in CuPy. There is no `PointSet`: a launch for each step would cost too much.
 
 Arrays are CuPy's, or NumPy's where CUDA is simulated.
 """
