@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda
+from numba import cuda, float64, int16
 
 from ..generic.annealing import LANES as PARTS
 from ..generic.annealing import ROOM
-from .annealing_steps import Region, centre, take_steps
+from .annealing_steps import take_steps
+from .annealing_sums import Region, centre
 from .compiled import entry
 from .warp import LANES, warp_sync
 
@@ -158,8 +159,8 @@ def copy_region(source, target):
 @entry()
 def anneal_in_shared(state, k, rate, first, last):
     """Try the changes `first` to `last` - 1 in each region, in `shared_bytes` of shared memory."""
-    numbers = cuda.shared.array(0, "float64")
-    integers = cuda.shared.array(0, "int16")
+    numbers = cuda.shared.array(0, float64)
+    integers = cuda.shared.array(0, int16)
     r = cuda.blockIdx.x
     count = steps_of(state, r, rate, first, last)
     if count <= 0:
@@ -198,7 +199,7 @@ def anneal_in_shared(state, k, rate, first, last):
     copy_region(source, region)
     x, idle = take_steps(region, k, count, state.random[r], state.idle[r])
     warp_sync()
-    copy_region(region, source)
+    copy_region(region, part_of(state, r))  # found again: to keep it would take registers
     if cuda.threadIdx.x == 0:
         state.random[r] = x
         state.idle[r] = idle

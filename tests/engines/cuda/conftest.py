@@ -29,7 +29,7 @@ if SIMULATOR:
         and then two threads of a block got one each.
         """
         if shape == 0:  # that of the launch, the same for all lines
-            return np.frombuffer(self._dynshared.data, np.dtype(dtype))
+            return np.frombuffer(self._dynshared.data, np.dtype(dtype.name))
         frame = sys._getframe(1)
         caller = frame.f_code.co_filename, frame.f_lineno
         with lock:
