@@ -61,7 +61,7 @@ _REGION = 200, 2000  # records, about: at least and at most; a quarter of all in
 _GROUPS = 4  # that a region has at least
 # If the CUDA engine counts seconds, three sweeps of four have as many regions as keep a card busy,
 # of at least so many records and so many groups of k.
-_BUSY, _SMALL = 400, (300, 60)
+_BUSY, _SMALL = 1000, (300, 60)
 _LEAST = 1e-9  # a fall of less than this share of a record's mean SSE counts for nothing
 _QUENCH = 30  # steps for each record in the last sweep, at temperature 0
 _END = 0.1  # of the seconds, for the last sweep and the descent
