@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.simulators import SIMULATOR, size
+from helpers.simulators import PTXRUN, SIMULATOR, size
 from helpers.strategies import KINDS, make_table
 from microagg_gpu.kernels import cuda, generic
 from microagg_gpu.kernels.arguments import Sweep
@@ -88,3 +88,22 @@ def test_launches_of_few_steps(monkeypatch):
 @pytest.mark.parametrize("scale", [1e-170, 1e160])
 def test_squares_too_small_or_too_large_for_a_number(scale):
     check(make_table("random", 42, 3, 0), 3, 8, 1.0, 20, seed=3, scale=scale)
+
+
+@pytest.mark.skipif(not PTXRUN, reason="only compiled code has instructions")
+def test_a_step_takes_as_many_instructions_of_few_records_as_of_many():
+    """At temperature 0, from groups of neighbours on a line, so that as many changes are made."""
+    import ptxrun
+
+    k, each = 4, []
+    for n in (80, 320):
+        points = np.arange(2.0 * n).reshape(n, 2)
+        near = generic.neighbours(points, 8)[1]
+        labels = np.arange(n) // k
+        sweep = Sweep(np.arange(n // k), np.array([0, n // k]), np.zeros(n), 10.0, np.uint64(1))
+        ptxrun.reset()
+        cuda.anneal(points, near, labels, k, sweep)
+        taken = [stats for kernel, stats in ptxrun.launches if "anneal_in" in kernel]
+        assert sum(stats.barriers + stats.grid_syncs for stats in taken) == 0
+        each.append(sum(stats.instructions for stats in taken) / (10 * n))
+    assert each[1] < 1.25 * each[0]
