@@ -144,7 +144,8 @@ def refine(
             if value < least:
                 best = state
         best = split_large(points, to_numpy(best), k, engine)
-        for better in _descent(points, values, best, near, k, engine):
+        lists = array_namespace(points).asarray(search.near, device=device(points))
+        for better in _descent(points, values, best, (near, lists), k, engine):
             best = better
             if budget.over():
                 break
@@ -223,7 +224,10 @@ class _Search:
     ) -> None:
         self._device = device(points) if engine_name(engine) == "cuda" else None
         self._xp = np if self._device is None else array_namespace(points)
-        self._values, self._near, self._k = self.place(values), self.place(near), k
+        xp = self._xp
+        if self._device is not None:
+            values = xp.ascontiguousarray(xp.astype(points, xp.float64, copy=False))
+        self._values, self.near, self._k = values, self.place(near), k
         mean = share.mean()
         heat = np.maximum(share, 1e-3 * mean) ** _POWER
         self._heat = self.place(heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share)))
@@ -247,7 +251,7 @@ class _Search:
         new = labels.copy()
         self.overhead = clock() - begun
         sweep = Sweep(groups, starts, heat * self._heat, steps, seeds[1])
-        value = self._engine.anneal(self._values, self._near, new, self._k, sweep)
+        value = self._engine.anneal(self._values, self.near, new, self._k, sweep)
         used = xp.zeros(new.shape, dtype=xp.int64)
         used[new] = 1
         return (xp.cumulative_sum(used) - 1)[new], value
@@ -292,15 +296,22 @@ def _worth_compiling(work: Work, engine: Engine) -> Engine:
 
 
 def _descent(
-    points: Any, values: np.ndarray, labels: np.ndarray, near: np.ndarray, k: int, engine: Engine
+    points: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    lists: tuple[np.ndarray, Any],
+    k: int,
+    engine: Engine,
 ) -> Iterator[np.ndarray]:
     """Labels that lower the SSE more and more, until no change of one record does.
+
+    The lists of neighbours are here and where the points are.
 
     In a round some records propose their best changes; made are those that no better one shares a
     group with. Then records near a group that changed have to look again.
     """
     groups = _Groups(values, labels, k)
-    lists = array_namespace(points).asarray(near, device=device(points))
+    near, there = lists
     n, before = len(labels), float(groups.within.sum())
     waiting = np.ones(n, dtype=bool)
     while len(records := np.flatnonzero(waiting)[:_CHUNK]):
@@ -308,7 +319,7 @@ def _descent(
         rise, group, other = engine.best_moves(
             points,
             Partition(labels, groups.members, groups.centroids),
-            lists,
+            there,
             records,
             k,
             _LEAST * before / n,

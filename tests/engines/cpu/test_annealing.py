@@ -84,7 +84,7 @@ def test_every_group_is_in_one_region_and_the_first_line_parts_them(case, region
     assert sorted(groups.tolist()) == list(range(count))
     sizes = np.diff(starts)
     assert (starts[0], starts[-1]) == (0, count)
-    assert 1 <= sizes.min()
+    assert sizes.min() >= 1
     assert sizes.max() <= sizes.min() + 1
     if regions > 1:
         centroids = np.stack([points[labels == g].mean(axis=0) for g in range(count)])
