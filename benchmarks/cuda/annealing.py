@@ -270,8 +270,8 @@ def goal(steps: dict[tuple[int, bool], Step], core: float) -> list[str]:
         f"engine does {core / 1e6:.1f} million steps a second on a core, where the design counted "
         f"with 1.8 to 2.7; and {each.instructions:.0f} instructions, each of which waits for the "
         f"one before, are {between(*one)} million steps a second for a warp of an {card.name}, of "
-        "which there are as many as regions. Double precision is not what limits it: there "
-        f"the {card.name} could do {card.float64 / 2 / (32 * each.flops) / 1e6:.0f} million steps."
+        "which there are as many as regions. Double precision is not what limits that: an "
+        f"{card.name} could do {card.float64 / 2 / (32 * each.flops) / 1e6:.0f} million steps."
     ]
 
 
