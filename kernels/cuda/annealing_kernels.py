@@ -132,6 +132,7 @@ def anneal_in_memory(state, k, rate, first, last):
     if count <= 0:
         return
     x, idle = take_steps(part_of(state, r), k, count, state.random[r], state.idle[r])
+    warp_sync()  # all have read the state
     if cuda.threadIdx.x == 0:
         state.random[r] = x
         state.idle[r] = idle

@@ -77,11 +77,14 @@ def test_regions_too_large_for_shared_memory(monkeypatch, k):
     np.testing.assert_array_equal(inside, check(points, k, 12, 0.1, 30, seed=1))
 
 
-def test_launches_of_few_steps(monkeypatch):
-    points = make_table("random", size(12, 90), 3, seed=0)
-    monkeypatch.setattr(annealing, "FIRST", 5)
+@pytest.mark.parametrize("shared", [0, annealing.SHARED])
+def test_launches_of_one_step(monkeypatch, shared):
+    """In either memory; a launch may end without any change."""
+    points = make_table("random", size(12, 60), 3, seed=0)
+    monkeypatch.setattr(annealing, "SHARED", shared)
+    monkeypatch.setattr(annealing, "FIRST", 1)
     monkeypatch.setattr(annealing.Pace, "SECONDS", 0.0)
-    check(points, 3, 8, 0.3, size(3, 20), seed=2)
+    check(points, 3, 8, 0.3, size(2, 10), seed=2)
 
 
 @pytest.mark.skipif(SIMULATOR, reason="NumPy warns of numbers that are too large")
