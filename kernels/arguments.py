@@ -1,6 +1,6 @@
 """What some operations of the engines take, by name."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,9 @@ class Evolution(NamedTuple):
 class Sweep(NamedTuple):
     """Random steps within regions of a partition; every group is in one."""
 
-    groups: np.ndarray  # int64, region by region
-    starts: np.ndarray  # int64: region r has groups[starts[r]:starts[r + 1]]
-    heat: np.ndarray  # float64 (n,) temperature of each record; with 0 nothing gets worse
+    groups: Any  # int64, region by region
+    starts: Any  # int64: region r has groups[starts[r]:starts[r + 1]]
+    heat: Any  # float64 (n,) temperature of each record; with 0 nothing gets worse
     rate: float  # steps for each record
     seed: np.uint64
 

@@ -348,10 +348,34 @@ class Engine(Protocol):
 
     # Refinement
 
-    def anneal(
-        self, points: np.ndarray, near: np.ndarray, labels: np.ndarray, k: int, sweep: Sweep
-    ) -> float:
-        """Change a partition by random steps. All of it is on the host.
+    def divide(self, points: Any, labels: Any, regions: int, seed: np.uint64) -> tuple[Any, Any]:
+        """Divide a partition into regions for `anneal`, others for each seed.
+
+        Groups are in the order of their numbers and are halved again and again, until a part is one
+        region: the one with regions l to h - 1 (at first 0 to `regions` - 1) and with the number p
+        (at first 1) is sorted by where its centroids are along the line through two of them, which
+        stream p of the generator draws. Its first half has the regions up to (l + h) // 2 and the
+        number 2 p, the other one the rest and 2 p + 1. Region r begins with the group at place
+        r * groups // regions of all.
+
+        Parameters
+        ----------
+        points, labels
+            As in `anneal`.
+        regions : int
+            From 1 to the number of groups.
+        seed : uint64
+
+        Returns
+        -------
+        groups, starts
+            As in `Sweep`.
+        """
+
+    def anneal(self, points: Any, near: Any, labels: Any, k: int, sweep: Sweep) -> float:
+        """Change a partition by random steps.
+
+        The arrays are NumPy's, and CuPy's for the CUDA engine.
 
         Parameters
         ----------

@@ -45,14 +45,18 @@ class Work(NamedTuple):
 # variables, the slow end of the range (benchmarks/results/cuda.md). `centroid` and `kward` look at
 # all records in each step on a GPU but not on the CPU, so they lose their advantage as records
 # become more; `mdav` and `vmdav` go in rounds. `genetic` takes 200 generations of some 0.1 ms;
-# `individual` sorts. Not here: `optimal`, whose steps wait for each other, and paths and annealing,
-# which run on the host.
+# `individual` sorts. A warp takes a region in refinement: of 300 records where seconds are counted,
+# as `best` does, and of 2,000 where steps are, of which a card needs some hundred. Not here:
+# `optimal`, whose steps wait for each other, and paths, which are built and cut on the host.
 ON_GPU: dict[str, tuple[float, float]] = {
     "mdav": (20_000, inf),
     "vmdav": (20_000, inf),
     "diameter": (20_000, inf),
     "mst": (5_000, inf),
     "genetic": (5_000, inf),
+    "best": (50_000, inf),
+    "refinement by seconds": (20_000, inf),
+    "refinement by steps": (200_000, inf),
     "individual": (1_000_000, inf),
     "nearest records": (10_000, inf),
 }

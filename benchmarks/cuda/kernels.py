@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from microagg_gpu.kernels.arguments import Partition
+from microagg_gpu.kernels.arguments import Partition, Sweep
 
 from ..common import ROOT
 
@@ -127,9 +127,9 @@ def runs() -> Iterator[tuple[str, dict[str, Any], np.ndarray]]:
     for name, method in METHODS.items():
         points = table[:, :1] if method.univariate else table
         points = points[: FEW.get(name, RECORDS)]
-        few = {"generations": 2, "population": 4} if name == "genetic" else {}
+        few = {"genetic": {"generations": 2, "population": 4}, "best": {"steps": 2}}.get(name, {})
         for options in (*method.variants, *MORE.get(name, ())):
-            yield name, few | options, points
+            yield name, options | few, points
 
 
 def operations(engine: Any) -> dict[str, Callable[[np.ndarray], Any]]:
@@ -146,8 +146,25 @@ def operations(engine: Any) -> dict[str, Callable[[np.ndarray], Any]]:
         "neighbours": lambda points: engine.neighbours(points, 2),
         "nearest_records": lambda points: engine.nearest_records(points, points),
         "best_moves": best_moves,
+        "annealing": _anneal,
         "searches of mst": _search_and_cut,
     }
+
+
+def _anneal(points: np.ndarray) -> None:
+    """A sweep in shared memory and one in the device's; values are in double precision."""
+    annealing: Any = import_module(f"{ENGINE}.annealing")
+    regions: Any = import_module(f"{ENGINE}.regions")
+    points, labels = points.astype(np.float64), np.arange(len(points)) // 2
+    near = np.arange(len(points))[::-1].reshape(-1, 1).copy()
+    usual = annealing.SHARED
+    try:
+        for annealing.SHARED in (usual, 0):
+            groups, starts = regions.divide(points, labels, 2, np.uint64(0))
+            sweep = Sweep(groups, starts, np.ones(len(points)), 1.0, np.uint64(0))
+            annealing.anneal(points, near, labels.copy(), 2, sweep)
+    finally:
+        annealing.SHARED = usual
 
 
 def _rounds(points: np.ndarray) -> None:

@@ -5,6 +5,7 @@ Every operation returns what the generic one does, to the last bit.
 
 from ..generic import (
     MixedPointSet,
+    divide,
     hilbert_path,
     join_closest_groups,
     join_nearest_records,
@@ -36,6 +37,7 @@ __all__ = [
     "centroid_groups",
     "correctly_rounded_sum",
     "cut_edges",
+    "divide",
     "evolve",
     "extreme_groups",
     "groups_of_few",

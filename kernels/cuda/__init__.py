@@ -2,14 +2,12 @@
 
 Every operation returns what the generic one does, to the last bit. Long loops run on the device as
 a whole. What is left to the host is the control of rounds, the cutting of trees whose edges wait
-for each other, the recursion of k-Ward, paths with their cuts, and annealing, where each step
-depends on the one before. Sets of mixed variables are the generic engine's, in CuPy. There is no
-`PointSet`: a launch for each step would cost too much.
+for each other, the recursion of k-Ward, and paths with their cuts. Sets of mixed variables are the
+generic engine's, in CuPy. There is no `PointSet`: a launch for each step would cost too much.
 
 Arrays are CuPy's, or NumPy's where CUDA is simulated.
 """
 
-from ..cpu.annealing import anneal
 from ..cpu.pair_loops import PairLoops
 from ..cpu.paths import nearest_path, shorten_tour
 from ..cpu.segments import optimal_path_sizes
@@ -19,12 +17,14 @@ from ..generic import (
     join_closest_groups,
     join_nearest_records,
 )
+from .annealing import anneal
 from .cut import cut_edges
 from .fixed_size import centroid_groups, diameter_groups, extreme_groups, mdav_groups, vmdav_groups
 from .genetic import evolve
 from .launching import at_its_arrays
 from .moves import best_moves
 from .mst import minimum_spanning_tree
+from .regions import divide
 from .search import nearest_records, neighbours
 from .segments import optimal_sizes
 from .sums import correctly_rounded_sum
@@ -40,6 +40,7 @@ __all__ = [
     "correctly_rounded_sum",
     "cut_edges",
     "diameter_groups",
+    "divide",
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",

@@ -41,10 +41,19 @@ def at_its_arrays(operation: Callable[..., Any]) -> Callable[..., Any]:
     return placed
 
 
-def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
-    """Launch a kernel of THREADS threads a block on CuPy's current stream.
+def launch(
+    kernel: Any, blocks: int, *arguments: Any, threads: int = THREADS, shared: int = 0
+) -> None:
+    """Launch a kernel on CuPy's current stream.
 
     Work on that stream keeps its order, so Numba need not wait for the arrays, as it would.
+
+    Parameters
+    ----------
+    threads : int
+        Of each block.
+    shared : int
+        Bytes of shared memory of each block that the kernel shares out itself.
     """
     stream: Any = 0
     if LAUNCHES is not None:
@@ -58,7 +67,7 @@ def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
         arguments = tuple(_for_numba(x) for x in arguments)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Grid size")  # few blocks are meant where few are asked
-        configured = kernel[blocks, THREADS, stream]
+        configured = kernel[blocks, threads, stream, shared]
     configured(*arguments)
 
 

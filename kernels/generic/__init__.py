@@ -16,6 +16,7 @@ from .neighbours import neighbours
 from .pair_loops import PairLoops
 from .paths import hilbert_path, nearest_path, shorten_tour
 from .points import PointSet
+from .regions import divide
 from .segments import optimal_path_sizes, optimal_sizes
 from .sums import correctly_rounded_sum
 from .tours import hamiltonian_paths
@@ -30,6 +31,7 @@ __all__ = [
     "best_moves",
     "correctly_rounded_sum",
     "cut_edges",
+    "divide",
     "evolve",
     "extreme_groups",
     "hamiltonian_paths",

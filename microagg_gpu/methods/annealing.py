@@ -28,10 +28,15 @@ Two groups merge and are divided anew by the same steps: a group may grow to 3k 
 group that is founded may take its records from one that has 2k.
 
 Each sweep divides the groups into other regions, by random halvings, and anneals each region by
-itself: on all cores, in the cache, and with the same result whatever the number of cores.
+itself: on all cores, in the cache, and with the same result whatever the number of cores. A region
+is annealed one step after the other, so a card with a hundred multiprocessors would like many small
+ones. But a record of a mixed group gets home only where both are in one region, and neighbours in
+other regions do not count: `benchmarks/results/regions.md` has what small regions cost. So they are
+large in all engines, and the CUDA engine takes small ones in three sweeps of four if seconds are
+counted, when no engine gives the same groups twice: it has more sweeps and steps for them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +57,11 @@ _POWER = 0.6  # of a record's share of the bound, in its temperature
 _SWEEPS = 15, 200  # at least and at most
 _SHORT = 10  # steps for each record in a sweep, if there are fewer than the most sweeps
 PLENTY = 500_000  # steps for each record: more are taken only if asked for
-_REGION = 200, 2000  # records: at least and at most; a quarter of all in between
+_REGION = 200, 2000  # records, about: at least and at most; a quarter of all in between
+_GROUPS = 4  # that a region has at least
+# If the CUDA engine counts seconds, three sweeps of four have as many regions as keep a card busy,
+# of at least so many records and so many groups of k.
+_BUSY, _SMALL = 1000, (300, 60)
 _LEAST = 1e-9  # a fall of less than this share of a record's mean SSE counts for nothing
 _QUENCH = 30  # steps for each record in the last sweep, at temperature 0
 _END = 0.1  # of the seconds, for the last sweep and the descent
@@ -105,7 +114,7 @@ def refine(
     centre = given.mean(axis=0, keepdims=True)
     points = points - array_namespace(points).asarray(centre, device=device(points))
     values = np.ascontiguousarray(given - centre, dtype=np.float64)
-    best = state = split_large(points, labels, k, engine)
+    best = split_large(points, labels, k, engine)
     least = sum_of_squares(values, best)
     if k == 1:
         return Refined(best, None)  # after the split every record is a group of its own
@@ -114,7 +123,8 @@ def refine(
     stopped, near = None, None
     try:
         near, share = neighbour_lists(points, k, cells, engine)
-        search = _Search(values, near, share, k, seed, engine.anneal)
+        search = _Search(points, values, near, share, k, seed, engine, seconds is not None)
+        best = state = search.place(best)
         while (gone := budget.gone()) < 1:
             since = clock()
             state, value = search.sweep(state, HOT * (COLD / HOT) ** gone, budget.sweep)
@@ -133,14 +143,15 @@ def refine(
             state, value = search.sweep(state, 0.0, budget.quench())
             if value < least:
                 best = state
-        best = split_large(points, best, k, engine)
-        for better in _descent(points, values, best, near, k, engine):
+        best = split_large(points, to_numpy(best), k, engine)
+        lists = array_namespace(points).asarray(search.near, device=device(points))
+        for better in _descent(points, values, best, (near, lists), k, engine):
             best = better
             if budget.over():
                 break
     except KeyboardInterrupt:
         stopped = stopped or min(1.0, budget.gone())
-        best = split_large(points, best, k, engine)
+        best = split_large(points, to_numpy(best), k, engine)
     return Refined(best, stopped)
 
 
@@ -195,56 +206,63 @@ class _Budget:
 
 
 class _Search:
-    """Sweeps of annealing over regions that change from one to the next."""
+    """Sweeps of annealing over regions that change from one to the next.
+
+    For the CUDA engine all of it is on the device.
+    """
 
     def __init__(
         self,
+        points: Any,
         values: np.ndarray,
         near: np.ndarray,
         share: np.ndarray,
         k: int,
         seed: int,
-        anneal: Callable[..., float],
+        engine: Engine,
+        hurry: bool,
     ) -> None:
-        self._values, self._near, self._k = values, near, k
+        self._device = device(points) if engine_name(engine) == "cuda" else None
+        self._xp = np if self._device is None else array_namespace(points)
+        xp = self._xp
+        if self._device is not None:
+            values = xp.ascontiguousarray(xp.astype(points, xp.float64, copy=False))
+        self._values, self.near, self._k = values, self.place(near), k
         mean = share.mean()
         heat = np.maximum(share, 1e-3 * mean) ** _POWER
-        self._heat = heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share))
+        self._heat = self.place(heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share)))
         self._random = np.random.default_rng(seed)
-        self._anneal = anneal
+        self._engine = engine
+        self._many, self._turn = hurry and self._device is not None, 0
         self.overhead = 0.0
 
-    def sweep(self, labels: np.ndarray, heat: float, steps: float) -> tuple[np.ndarray, float]:
+    def place(self, x: np.ndarray) -> Any:
+        """An array where the search is."""
+        return x if self._device is None else self._xp.asarray(x, device=self._device)
+
+    def sweep(self, labels: Any, heat: float, steps: float) -> tuple[Any, float]:
         """New labels and their SSE after some steps for each record at one temperature."""
-        begun = clock()
-        groups, starts = self._regions(labels)
+        begun, xp = clock(), self._xp
+        seeds = self._random.integers(2**63, size=2).astype(np.uint64)
+        many = self._many and self._turn % 4 > 0
+        count = regions_of(labels.shape[0], self._k, int(xp.max(labels)) + 1, many)
+        self._turn += 1
+        groups, starts = self._engine.divide(self._values, labels, count, seeds[0])
         new = labels.copy()
         self.overhead = clock() - begun
-        seed = np.uint64(self._random.integers(2**63))
-        sweep = Sweep(groups, starts, heat * self._heat, steps, seed)
-        value = self._anneal(self._values, self._near, new, self._k, sweep)
-        return numbered(new)[0], value
+        sweep = Sweep(groups, starts, heat * self._heat, steps, seeds[1])
+        value = self._engine.anneal(self._values, self.near, new, self._k, sweep)
+        used = xp.zeros(new.shape, dtype=xp.int64)
+        used[new] = 1
+        return (xp.cumulative_sum(used) - 1)[new], value
 
-    def _regions(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Groups region by region, and where each region begins.
 
-        A set of groups is divided in about half along the line through two of its centroids. No
-        BLAS and no unstable sort: their results depend on the processor.
-        """
-        centroids, sizes = centroids_of(self._values, labels)
-        done, waiting = [], [np.arange(len(sizes))]
-        size = min(max(len(labels) // 4, _REGION[0]), _REGION[1])
-        while waiting:
-            groups = waiting.pop()
-            if len(groups) < 4 or sizes[groups].sum() < 1.5 * size:
-                done.append(groups)
-                continue
-            a, b = self._random.choice(len(groups), 2, replace=False)
-            middle = int(len(groups) * self._random.uniform(0.4, 0.6))
-            line = centroids[groups[a]] - centroids[groups[b]]
-            order = np.argsort((centroids[groups] * line).sum(axis=1), kind="stable")
-            waiting += [groups[order[:middle]], groups[order[middle:]]]
-        return np.concatenate(done), np.cumsum([0, *map(len, done)])
+def regions_of(n: int, k: int, groups: int, many: bool = False) -> int:
+    """How many regions to divide n records into, many so that each warp of a card has one."""
+    size = min(max(n // 4, _REGION[0]), _REGION[1])
+    if many:
+        size = min(size, max(n // _BUSY, _SMALL[0], _SMALL[1] * k))
+    return max(1, min(round(n / size), groups // _GROUPS))
 
 
 def neighbour_lists(
@@ -278,15 +296,22 @@ def _worth_compiling(work: Work, engine: Engine) -> Engine:
 
 
 def _descent(
-    points: Any, values: np.ndarray, labels: np.ndarray, near: np.ndarray, k: int, engine: Engine
+    points: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    lists: tuple[np.ndarray, Any],
+    k: int,
+    engine: Engine,
 ) -> Iterator[np.ndarray]:
     """Labels that lower the SSE more and more, until no change of one record does.
+
+    The lists of neighbours are here and where the points are.
 
     In a round some records propose their best changes; made are those that no better one shares a
     group with. Then records near a group that changed have to look again.
     """
     groups = _Groups(values, labels, k)
-    lists = array_namespace(points).asarray(near, device=device(points))
+    near, there = lists
     n, before = len(labels), float(groups.within.sum())
     waiting = np.ones(n, dtype=bool)
     while len(records := np.flatnonzero(waiting)[:_CHUNK]):
@@ -294,7 +319,7 @@ def _descent(
         rise, group, other = engine.best_moves(
             points,
             Partition(labels, groups.members, groups.centroids),
-            lists,
+            there,
             records,
             k,
             _LEAST * before / n,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..data.strata import Cells, divide, merge
 from ..data.units import Units, divide_units
 from ..engines import Work, check_engine, choose, on_device, set_compiled
 from ..errors import InputError, option, shown, too_few_records
-from ..kernels import Engine, array_namespace, engine_for, engine_name, engine_named, to_numpy
+from ..kernels import Engine, array_namespace, engine_name, engine_named, to_numpy
 from ..methods.common import take_records
 from ..methods.registry import METHODS, work_of
 from ..settings import Scale, Settings, Weights
@@ -77,8 +78,11 @@ class Problem:
         return replace(self, engine_name=engine_name(engine))
 
     def for_refinement(self, settings: Settings) -> "Problem":
-        """The problem with the engine for refinement, which is always worth compiling for."""
-        return replace(self, engine_name=engine_name(engine_for(self.points, settings.engine)))
+        """The problem where refinement is fastest; it is always worth compiling for."""
+        budget = "steps" if settings.refine is None else "seconds"
+        work = Work(f"refinement by {budget}", inf, self.points.shape[0])
+        points, engine = _placed(self.points, "auto", settings, work)
+        return replace(self, points=points, engine_name=engine_name(engine))
 
     def done(self, settings: Settings) -> None:
         """Note that a method has run: its kernels are compiled."""

@@ -74,6 +74,28 @@ def test_k_is_kept_and_squares_add_up(problem, rate):
         assert len(set(region[labels[new == g]])) == 1
 
 
+@given(cases(most=600), st.integers(1, 9), st.integers(0, 2**64 - 1))
+def test_every_group_is_in_one_region_and_the_first_line_parts_them(case, regions, seed):
+    _, points, k = case
+    labels = random_groups(len(points), k, np.random.default_rng(0))
+    count = labels.max() + 1
+    regions = min(regions, count)
+    groups, starts = generic.divide(points, labels, regions, np.uint64(seed))
+    assert sorted(groups.tolist()) == list(range(count))
+    sizes = np.diff(starts)
+    assert (starts[0], starts[-1]) == (0, count)
+    assert sizes.min() >= 1
+    assert sizes.max() <= sizes.min() + 1
+    if regions > 1:
+        centroids = np.stack([points[labels == g].mean(axis=0) for g in range(count)])
+        draws = Draws(seed, 1)
+        a = draws.below(count)
+        b = (a + 1 + draws.below(count - 1)) % count
+        along = centroids @ (centroids[a] - centroids[b])
+        first, rest = np.split(along[groups], [starts[regions // 2]])
+        assert first.max() <= rest.min() + 1e-9 * np.abs(along).max()
+
+
 def test_sum_does_not_depend_on_the_number_of_threads():
     n, k = 1200, 3
     points = make_table("random", n, 5, 0)

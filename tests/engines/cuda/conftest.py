@@ -28,6 +28,8 @@ if SIMULATOR:
         The simulator's own looks whether there is one and then makes it, without a lock: now
         and then two threads of a block got one each.
         """
+        if shape == 0:  # that of the launch, the same for all lines
+            return np.frombuffer(self._dynshared.data, np.dtype(dtype.name))
         frame = sys._getframe(1)
         caller = frame.f_code.co_filename, frame.f_lineno
         with lock:

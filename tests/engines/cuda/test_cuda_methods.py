@@ -27,6 +27,8 @@ SLOW = {"best": 7, "path": 12, "mst": 12}  # walks of warps: so many records in 
 def check(method: str, options: dict, data: np.ndarray, k: int) -> None:
     if method == "genetic":
         options = {"generations": 4, "population": 4} | options
+    if method == "best":
+        options = {"steps": size(5, 30)}
     points = standardize(data, [""] * data.shape[1])
     expected = run(method, points, k, engine="cpu", **options)
     found = run(method, points, k, engine="cuda", **options)
