@@ -223,8 +223,7 @@ class _Search:
         hurry: bool,
     ) -> None:
         self._device = device(points) if engine_name(engine) == "cuda" else None
-        self._xp = np if self._device is None else array_namespace(points)
-        xp = self._xp
+        self._xp = xp = array_namespace(values if self._device is None else points)
         if self._device is not None:
             values = xp.ascontiguousarray(xp.astype(points, xp.float64, copy=False))
         self._values, self.near, self._k = values, self.place(near), k
