@@ -32,9 +32,13 @@ from microagg_gpu.kernels.cuda.ward_round_kernels import (
 )
 
 from .round_twins import _two_sum
-from .trees import BLOCKS, INSERTED, LANES, LEAVES, RECORDS, STEPS, _distance
+from .trees import BLOCKS, INSERTED, INSTRUCTIONS, LANES, LEAVES, RECORDS, STEPS, _distance
 
-MADE_ONES = 5  # in a tally: warps' looks at groups that a batch makes
+# In a tally: looks of warps at groups that a batch makes; instructions of the longest search.
+MADE_ONES, LONGEST = range(5, 7)
+TALLY = LONGEST + 1
+
+EACH = np.array([INSTRUCTIONS[what] for what in range(RECORDS + 1)])
 
 
 @njit(cache=True)
@@ -164,8 +168,9 @@ def _nearest_box(tree, small, floor, groups, bounds, level, block, best, code, t
 def _find_pairs(k, first, events, batch, tree, tally):
     work, groups, levels = batch.work, len(batch.last), len(tree.start) - 1
     d = batch.target.shape[1]
-    bounds = np.empty((levels, LANES))
+    bounds, before = np.empty((levels, LANES)), tally.copy()
     for event in range(events):
+        before[:] = tally
         tally[RECORDS] += 1
         own, size, target = work[event, OWNER], work[event, SIZE], batch.target[event]
         n = float(size)
@@ -215,6 +220,10 @@ def _find_pairs(k, first, events, batch, tree, tally):
             block //= LANES
         batch.found[0, event] = best
         batch.found[1, event] = code - groups if code >= groups else code
+        search = 0
+        for what in range(RECORDS + 1):
+            search += (tally[what] - before[what]) * (EACH[what, 0] * d + EACH[what, 1])
+        tally[LONGEST] = max(tally[LONGEST], search)
 
 
 @njit(cache=True)
@@ -250,3 +259,19 @@ def _refresh(k, level, tree, tally):
                 for v in range(tree.low.shape[1]):
                     tree.low[at, v, box] = tree.low[inside, v].min()
                     tree.high[at, v, box] = tree.high[inside, v].max()
+
+
+@njit(cache=True)
+def _find_farthest(columns, name, until, square, pair, tally):
+    n, d = len(until), len(columns)
+    for place in range(len(square)):
+        square[place], pair[place] = -1.0, NONE
+        for other in range(place + 1, until[place]):
+            total = 0.0
+            for v in range(d):
+                difference = columns[v, other] - columns[v, place]
+                total += difference * difference
+            low, high = min(name[place], name[other]), max(name[place], name[other])
+            code = low * n + high
+            if total > square[place] or (total == square[place] and code < pair[place]):
+                square[place], pair[place] = total, code

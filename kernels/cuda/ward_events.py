@@ -29,8 +29,8 @@ COLUMNS = 12
 WAYS = 4  # of a heap: entries below each
 # What `state` holds: entries of the heap and of the front, the first of the front that counts,
 # which of two fronts, groups of fewer than k records, groups, events of the batch, mergers among
-# them, the batch, rows that are free, final mergers of the batch before.
-HEAP, FRONT, FIRST, SIDE, SMALL, LIVE, EVENTS, MERGERS, BATCH, FREE, MOVES = range(11)
+# them, the batch, rows that are free, final mergers of the batch before; the last is never read.
+HEAP, FRONT, FIRST, SIDE, SMALL, LIVE, EVENTS, MERGERS, BATCH, FREE, MOVES, FETCHED = range(12)
 # A group and the pair that it keeps: small, since the host mostly waits for its memory.
 GROUP = np.dtype(
     [
@@ -58,7 +58,7 @@ class Pairs(NamedTuple):
     front: Any  # (2, entries) the first ones, in order; one is written from the other
     at: Any  # (most events,) int64 the entry of the front that each event is of
     free: Any  # (most events + groups,) int64 rows that are free
-    state: Any  # (11,) int64
+    state: Any  # (12,) int64
 
 
 def make_pairs(size: np.ndarray, k: int, most: int) -> Pairs:
@@ -66,7 +66,7 @@ def make_pairs(size: np.ndarray, k: int, most: int) -> Pairs:
     m = len(size)
     group = np.zeros(m, dtype=GROUP)
     group["size"], group["row"], group["rise"] = size, np.arange(m), np.inf
-    state = np.zeros(11, dtype=np.int64)
+    state = np.zeros(12, dtype=np.int64)
     state[SMALL], state[LIVE], state[FREE] = np.count_nonzero(size < k), m, most
     return Pairs(
         group=group,
@@ -79,7 +79,7 @@ def make_pairs(size: np.ndarray, k: int, most: int) -> Pairs:
     )
 
 
-@inner()
+@inner(forceinline=True)
 def _before(entry, other):
     """The order of pairs: by rise, lower group, higher group."""
     if entry.rise != other.rise:
@@ -90,14 +90,14 @@ def _before(entry, other):
     return max(entry.owner, entry.near) < max(other.owner, other.near)
 
 
-@inner()
+@inner(forceinline=True)
 def _put(entries, at, entry):
     entries[at].rise = entry.rise
     entries[at].owner = entry.owner
     entries[at].near = entry.near
 
 
-@inner()
+@inner(forceinline=True)
 def _push(heap, count):
     """Put the last of so many entries in its place; there is room for it once more after it."""
     _put(heap, count, heap[count - 1])
@@ -108,7 +108,7 @@ def _push(heap, count):
     _put(heap, at, new)
 
 
-@inner()
+@inner(forceinline=True)
 def _pop(heap, count):
     """Take the first entry out of a heap of so many."""
     last, at = heap[count - 1], 0
@@ -124,24 +124,26 @@ def _pop(heap, count):
     _put(heap, at, last)
 
 
-@inner()
+@inner(forceinline=True)
 def _is_kept(pairs, entry):
     """Whether a group still keeps the pair of an entry."""
     own = pairs.group[entry.owner]
     return entry.rise == own.rise and entry.near == own.near
 
 
-@inner()
-def _first_of_heap(pairs):
-    """Take what is no longer kept from the top of the heap; whether a pair is left."""
+@inner(forceinline=True)
+def _comes_between(pairs, entry):
+    """Whether a pair that is kept comes before an entry; others leave the heap."""
     heap, state = pairs.heap, pairs.state
-    while state[HEAP] > 0 and not _is_kept(pairs, heap[0]):
+    while state[HEAP] > 0 and _before(heap[0], entry):
+        if _is_kept(pairs, heap[0]):
+            return True
         _pop(heap, state[HEAP])
         state[HEAP] -= 1
-    return state[HEAP] > 0
+    return False
 
 
-@inner()
+@inner(forceinline=True)
 def _keep(pairs, owner, rise, near):
     """Let a group keep a pair."""
     own = pairs.group[owner]
@@ -185,15 +187,16 @@ def advance(pairs, k, most, found, batch):
     return done
 
 
-@inner()
+@inner(forceinline=True)
 def _settle(pairs, k, found, batch):
     """Take events in order, up to the first before which a new pair comes."""
     state = pairs.state
     front = pairs.front[state[SIDE]]
     done, moves = 0, 0
+    _fetch(pairs, found, state[EVENTS])
     for e in range(state[EVENTS]):
         at = pairs.at[e]
-        if done > 0 and _first_of_heap(pairs) and _before(pairs.heap[0], front[at]):
+        if done > 0 and _comes_between(pairs, front[at]):
             break
         i = batch[e, OWNER]
         if batch[e, OTHER] >= 0:
@@ -209,13 +212,13 @@ def _settle(pairs, k, found, batch):
     return done
 
 
-@inner()
+@inner(forceinline=True)
 def _set_free(pairs, row):
     pairs.free[pairs.state[FREE]] = row
     pairs.state[FREE] += 1
 
 
-@inner()
+@inner(forceinline=True)
 def _merge(pairs, k, i, j, row, move):
     """Merge group j into group i, which takes the place of the larger of them in the tree."""
     a, b, state = pairs.group[i], pairs.group[j], pairs.state
@@ -237,55 +240,86 @@ def _merge(pairs, k, i, j, row, move):
     move[MOVED], move[MOVED_ROW], move[MOVED_SIZE] = i, row, a.size
 
 
-@inner()
+@inner(forceinline=True)
+def _fetch(pairs, found, events):
+    """Read what is needed soon: the memory of many groups comes sooner if nothing else waits."""
+    records = 0
+    for e in range(events):
+        if found[0, e] < np.inf:
+            records += pairs.group[np.int64(found[1, e])].size
+    pairs.state[FETCHED] = records
+
+
+@inner(forceinline=True)
 def _foresee(pairs, k, most, batch):
     """The next events, as far as the pairs that are kept now tell."""
-    state, heap = pairs.state, pairs.heap
+    state = pairs.state
     old, new = pairs.front[state[SIDE]], pairs.front[1 - state[SIDE]]
     state[BATCH] += 1
-    number, small = state[BATCH], state[SMALL]
-    events, mergers, read, written = 0, 0, state[FIRST], 0
-    while events < most and small > 0:
-        some = _first_of_heap(pairs)
-        if read < state[FRONT] and not (some and _before(heap[0], old[read])):
-            first = old[read]
-            read += 1
-            if not _is_kept(pairs, first):
+    state[EVENTS] = state[MERGERS] = 0
+    small, read, written = state[SMALL], state[FIRST], 0
+    while state[EVENTS] < most and small > 0:
+        end, read = _take_first(pairs, old, read, new, written, most - state[EVENTS])
+        if end == written:
+            break
+        for e in range(written, end):
+            entry = new[e]
+            if not _is_kept(pairs, entry):
                 continue
-            _put(new, written, first)
+            owner = entry.owner
+            _put(new, written, entry)
+            own = pairs.group[owner]
+            if small > 0 and own.merged != state[BATCH] and own.looked != state[BATCH]:
+                pairs.at[state[EVENTS]] = written
+                small += _plan(pairs, k, owner, batch[state[EVENTS]])
+                state[EVENTS] += 1
+            written += 1
+    while read < state[FRONT]:
+        _put(new, written, old[read])
+        read, written = read + 1, written + 1
+    state[FRONT], state[SIDE], state[FIRST] = written, 1 - state[SIDE], 0
+
+
+@inner(forceinline=True)
+def _take_first(pairs, old, read, new, written, wanted):
+    """Bring the first entries of the old front and of the heap to the new front, in order."""
+    heap, state = pairs.heap, pairs.state
+    records = 0
+    for _ in range(wanted):
+        some = state[HEAP] > 0
+        if read < state[FRONT] and not (some and _before(heap[0], old[read])):
+            _put(new, written, old[read])
+            read += 1
         elif some:
             _put(new, written, heap[0])
             _pop(heap, state[HEAP])
             state[HEAP] -= 1
         else:
             break
-        owner = new[written].owner
+        # As in `_fetch`.
+        records += pairs.group[new[written].owner].size + pairs.group[new[written].near].size
         written += 1
-        own = pairs.group[owner]
-        if own.merged == number or own.looked == number:
-            continue
-        own.looked = number
-        pairs.at[events] = written - 1
-        other = pairs.group[own.near]
-        event = batch[events]
-        event[BEFORE] = mergers
-        if other.merged != number and other.size == own.near_size:
-            i, j = min(owner, own.near), max(owner, own.near)
-            own.merged = other.merged = number
-            state[FREE] -= 1
-            event[OWNER], event[OTHER] = i, j
-            event[ROW], event[OTHER_ROW] = pairs.group[i].row, pairs.group[j].row
-            event[NEW_ROW] = pairs.free[state[FREE]]
-            both = own.size + other.size
-            event[SIZE] = both
-            small += (both < k) - (own.size < k) - (other.size < k)
-            mergers += 1
-        else:
-            event[OWNER], event[OTHER] = owner, -1
-            event[ROW], event[SIZE] = own.row, own.size
-        events += 1
-    while read < state[FRONT]:
-        _put(new, written, old[read])
-        read, written = read + 1, written + 1
-    state[EVENTS], state[MERGERS], state[FRONT] = events, mergers, written
-    state[SIDE], state[FIRST] = 1 - state[SIDE], 0
+    state[FETCHED] = records
+    return written, read
+
+
+@inner(forceinline=True)
+def _plan(pairs, k, owner, event):
+    """The event of the pair that a group keeps; how many more groups are small after it."""
+    state, own = pairs.state, pairs.group[owner]
+    other = pairs.group[own.near]
+    own.looked = state[BATCH]
+    event[BEFORE] = state[MERGERS]
+    if other.merged == state[BATCH] or other.size != own.near_size:
+        event[OWNER], event[OTHER] = owner, -1
+        event[ROW], event[SIZE] = own.row, own.size
+        return 0
+    i, j = min(owner, own.near), max(owner, own.near)
+    own.merged = other.merged = state[BATCH]
+    state[FREE] -= 1
+    state[MERGERS] += 1
+    both = own.size + other.size
+    event[OWNER], event[OTHER] = i, j
+    event[ROW], event[OTHER_ROW] = pairs.group[i].row, pairs.group[j].row
+    event[NEW_ROW], event[SIZE] = pairs.free[state[FREE]], both
+    return np.int64(both < k) - (own.size < k) - (other.size < k)
