@@ -306,18 +306,21 @@ def dry_engine(work: Work, batches: Any = None) -> ModuleType:
             work.launch(LOOP)
             work.scan(int((sizes**2).sum()), points.shape[1])
         else:
-            records = Counted(points, Loop(work, points, k))
+            with batches.away():
+                records = Counted(points, Loop(work, points, k))
             pair = None
             if _engine("rounds").possible(points, 1):
                 with wards.counted(work, batches):
                     pair = _engine("distant").most_distant_pair(points)
             if pair is None:
                 count_pairs(work, *points.shape)
-                pair = 0.0, *cpu.PointSet(points).most_distant_pair()
+                with batches.away():
+                    pair = 0.0, *cpu.PointSet(points).most_distant_pair()
             work.agree()
             work.grid_syncs += 1
-            for record in pair[1:]:
-                records.take_gathered(record if record in records else records._rest()[0], k)
+            with batches.away():
+                for record in pair[1:]:
+                    records.take_gathered(record if record in records else records._rest()[0], k)
         with batches.away():
             return cpu.extreme_groups(points, within, k, descending)
 
