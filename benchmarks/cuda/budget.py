@@ -270,34 +270,10 @@ def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> 
     work.kept += steps * d * CENTRE + mergers * (d + 1) * 3 * ADD
 
 
-def dry_engine(work: Work, batches: Any = None) -> ModuleType:
-    """The CPU engine's operations, which note what those of the CUDA engine would do.
-
-    Parameters
-    ----------
-    work : Work
-    batches : wards.Counts, optional
-        What k-Ward in batches does is noted there too.
-    """
+def ward_operations(work: Work, batches: Any = None) -> tuple[Callable[..., Any], ...]:
+    """The two steps of k-Ward, which note what those of the CUDA engine would do."""
     wards: Any = import_module("benchmarks.cuda.wards")
     batches = batches or wards.Counts()
-    loops = ("mdav_groups", "vmdav_groups", "centroid_groups")  # these count step by step
-    operations = {name: getattr(cpu, name) for name in cpu.__all__ if name not in loops}
-    engine: Any = ModuleType("dry")
-    vars(engine).update(operations)
-
-    def steps(k: int, leftovers: str) -> Any:
-        """An engine whose sets of records count what a loop on the device does."""
-        counting: Any = ModuleType("steps")
-        vars(counting).update(operations)
-        counting.PointSet = lambda part: Counted(part, Loop(work, part, k, leftovers))
-        return counting
-
-    def minimum_spanning_tree(points: Any, progress: Any = None) -> Any:
-        return count_tree(work, points)
-
-    def cut_edges(edges: Any, lengths: Any, n: int, k: int) -> np.ndarray:
-        return count_cut(work, edges, lengths, k)
 
     def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
         sizes = np.unique(within, return_counts=True)[1]
@@ -362,6 +338,36 @@ def dry_engine(work: Work, batches: Any = None) -> ModuleType:
         merge_lazily(work, np.ascontiguousarray(points), merged, k)
         return merged
 
+    return extreme_groups, merge_until_k
+
+
+def dry_engine(work: Work, batches: Any = None) -> ModuleType:
+    """The CPU engine's operations, which note what those of the CUDA engine would do.
+
+    Parameters
+    ----------
+    work : Work
+    batches : wards.Counts, optional
+        What k-Ward in batches does is noted there too.
+    """
+    loops = ("mdav_groups", "vmdav_groups", "centroid_groups")  # these count step by step
+    operations = {name: getattr(cpu, name) for name in cpu.__all__ if name not in loops}
+    engine: Any = ModuleType("dry")
+    vars(engine).update(operations)
+
+    def steps(k: int, leftovers: str) -> Any:
+        """An engine whose sets of records count what a loop on the device does."""
+        counting: Any = ModuleType("steps")
+        vars(counting).update(operations)
+        counting.PointSet = lambda part: Counted(part, Loop(work, part, k, leftovers))
+        return counting
+
+    def minimum_spanning_tree(points: Any, progress: Any = None) -> Any:
+        return count_tree(work, points)
+
+    def cut_edges(edges: Any, lengths: Any, n: int, k: int) -> np.ndarray:
+        return count_cut(work, edges, lengths, k)
+
     def mdav_groups(points: Any, k: int, within: Any = None, progress: Any = None) -> np.ndarray:
         if not _engine("rounds").possible(points, k):
             return mdav(points, k, engine=steps(k, ""))
@@ -399,8 +405,7 @@ def dry_engine(work: Work, batches: Any = None) -> ModuleType:
     )
     engine.minimum_spanning_tree = minimum_spanning_tree
     engine.cut_edges = cut_edges
-    engine.extreme_groups = extreme_groups
-    engine.merge_until_k = merge_until_k
+    engine.extreme_groups, engine.merge_until_k = ward_operations(work, batches)
     return engine
 
 
