@@ -302,9 +302,10 @@ ward_rounds.FEW = 0
 points = np.random.default_rng(0).normal(size=(600, 10))
 given = points, np.arange(600), np.zeros(600, dtype=np.int64), 4
 ward.merge_until_k(*given)
-found = {name.split(".")[-1]: 0 for name, _ in ptxrun.launches}
-for name, stats in ptxrun.launches:
-    found[name.split(".")[-1]] += stats.instructions / 32
+found = {
+    kernel: sum(stats.instructions / 32 for name, stats in ptxrun.launches if kernel in name)
+    for kernel in ("find_pairs", "unite")
+}
 with wards.counted(Work()) as counts:
     ward.merge_until_k(*given)
 print(found["find_pairs"] / wards.instructions(counts.tally, 10))
