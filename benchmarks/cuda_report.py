@@ -32,6 +32,7 @@ from .cuda.compile import CAPABILITIES
 from .cuda.compile_tables import Rows, about_compiling, about_first, cost_lines, problems, shown
 from .cuda.kernels import Kernel
 from .cuda.method_tables import DATA, METHODS, about_methods, about_rounds, about_searches
+from .cuda.ward_tables import about_wards
 from .cuda.work import Work
 from .scaling.measure import standardized
 
@@ -88,6 +89,11 @@ def counted(method: str, data: str) -> tuple[Work, float]:
 def rounds_counted(n: int) -> Any:
     """MDAV and V-MDAV of so many records, old and new."""
     return import_module("benchmarks.cuda.rounds").compared(n)
+
+
+def wards_counted(n: int) -> Any:
+    """k-Ward of so many records, old and new."""
+    return import_module("benchmarks.cuda.wards").compared(n)
 
 
 # The whole report -------------------------------------------------------------------------------
@@ -180,6 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
     jobs |= {n: (searches.counted, n) for n in sizes}
     whole = [n for n in sizes if n <= searches.WHOLE]
     jobs |= {f"rounds of {n}": (rounds_counted, n) for n in whole}
+    jobs |= {f"kward of {n}": (wards_counted, n) for n in whole}
     jobs |= {name: (first.measured, name, first.needed(name, launched)) for name in calls}
     done = side_by_side(jobs, options.processes, options.kept)
     rows = {kernel: done[kernel] for kernel in launched}
@@ -193,6 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
         about_costs(rows),
         about_methods({run: done[run] for run in runs}),
         about_rounds({n: done[f"rounds of {n}"] for n in whole}),
+        about_wards({n: done[f"kward of {n}"] for n in whole}),
         about_searches({n: done[n] for n in sizes}),
     )
     text = "\n\n".join("\n".join(section) for section in sections if section)

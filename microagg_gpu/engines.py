@@ -42,9 +42,9 @@ class Work(NamedTuple):
 # What runs where, of records on a GPU: from how many up to how many the CUDA engine is expected to
 # be faster than the CPU engine on a copy of them; what is not here runs on the CPU. Nobody has
 # measured it. By the projections for an RTX 4090 and the CPU engine's times on two cores, with 10
-# variables, the slow end of the range (benchmarks/results/cuda.md). `centroid` and `kward` look at
-# all records in each step on a GPU but not on the CPU, so they lose their advantage as records
-# become more; `mdav` and `vmdav` go in rounds. `genetic` takes 200 generations of some 0.1 ms;
+# variables, the slow end of the range (benchmarks/results/cuda.md). `centroid` looks at all records
+# in each step on a GPU but not on the CPU, so it loses its advantage as records become more;
+# `mdav`, `vmdav` and `kward` go in rounds. `genetic` takes 200 generations of some 0.1 ms;
 # `individual` sorts. A warp takes a region in refinement: of 300 records where seconds are counted,
 # as `best` does, and of 2,000 where steps are, of which a card needs some hundred. Not here:
 # `optimal`, whose steps wait for each other, and paths, which are built and cut on the host.
@@ -53,6 +53,7 @@ ON_GPU: dict[str, tuple[float, float]] = {
     "vmdav": (20_000, inf),
     "diameter": (20_000, inf),
     "mst": (5_000, inf),
+    "kward": (20_000, inf),
     "genetic": (5_000, inf),
     "best": (50_000, inf),
     "refinement by seconds": (20_000, inf),

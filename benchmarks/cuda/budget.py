@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numba import njit
@@ -269,8 +270,86 @@ def merge_lazily(work: Work, points: np.ndarray, labels: np.ndarray, k: int) -> 
     work.kept += steps * d * CENTRE + mergers * (d + 1) * 3 * ADD
 
 
-def dry_engine(work: Work) -> ModuleType:
-    """The CPU engine's operations, which note what those of the CUDA engine would do."""
+def ward_operations(work: Work, batches: Any = None) -> tuple[Callable[..., Any], ...]:
+    """The two steps of k-Ward, which note what those of the CUDA engine would do."""
+    wards: Any = import_module("benchmarks.cuda.wards")
+    batches = batches or wards.Counts()
+
+    def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
+        sizes = np.unique(within, return_counts=True)[1]
+        if len(sizes) > 1:  # a block to a problem, all at once
+            work.launch(2)
+            work.launch(LOOP)
+            work.scan(int((sizes**2).sum()), points.shape[1])
+        else:
+            with batches.away():
+                records = Counted(points, Loop(work, points, k))
+            pair = None
+            if _engine("rounds").possible(points, 1):
+                with wards.counted(work, batches):
+                    pair = _engine("distant").most_distant_pair(points)
+            if pair is None:
+                count_pairs(work, *points.shape)
+                with batches.away():
+                    pair = 0.0, *cpu.PointSet(points).most_distant_pair()
+            work.agree()
+            work.grid_syncs += 1
+            with batches.away():
+                for record in pair[1:]:
+                    records.take_gathered(record if record in records else records._rest()[0], k)
+        with batches.away():
+            return cpu.extreme_groups(points, within, k, descending)
+
+    def merge_until_k(
+        points: Any, labels: np.ndarray, within: np.ndarray, k: int, progress: Any = None
+    ) -> np.ndarray:
+        with batches.away():
+            sizes = np.unique(within, return_counts=True)[1]
+            groups = len(np.unique(labels))
+        if len(sizes) > 1:
+            work.launch(12)  # sum_up
+            work.launch(17)
+            work.scan(int((sizes**2).sum()), points.shape[1], flops=RISE)
+            with batches.away():
+                return cpu.merge_until_k(points, labels, within, k, progress)
+        if not _engine("ward_rounds").possible(points, groups):
+            return by_looks(points, labels, k)
+        with wards.counted(work, batches), patch.object(_engine("ward"), "_merge_by_looks", rest):
+            return _engine("ward").merge_until_k(points, labels, within, k, progress)
+
+    def rest(points: Any, records: Any, labels: Any, within: Any, k: int, progress: Any) -> Any:
+        every = np.empty_like(labels)
+        every[records] = labels
+        return by_looks(points, every, k)[records]
+
+    def by_looks(points: Any, labels: np.ndarray, k: int) -> np.ndarray:
+        """Ward's method on one problem by looks at all groups."""
+        d = points.shape[1]
+        work.launch(12)  # sum_up
+        m = len(np.unique(labels))
+        ward, tile = _engine("ward"), _engine("pairwise_kernels").TILE
+        for _ in portions(
+            -(-m // tile), ward.WORK, lambda most: max(ward.BLOCKS, most // (tile * m * d))
+        ):
+            work.launch(10)
+            work.waits += 1
+        count_tiles(work, m, d, tile, RISE)
+        merged = labels.copy()
+        merge_lazily(work, np.ascontiguousarray(points), merged, k)
+        return merged
+
+    return extreme_groups, merge_until_k
+
+
+def dry_engine(work: Work, batches: Any = None) -> ModuleType:
+    """The CPU engine's operations, which note what those of the CUDA engine would do.
+
+    Parameters
+    ----------
+    work : Work
+    batches : wards.Counts, optional
+        What k-Ward in batches does is noted there too.
+    """
     loops = ("mdav_groups", "vmdav_groups", "centroid_groups")  # these count step by step
     operations = {name: getattr(cpu, name) for name in cpu.__all__ if name not in loops}
     engine: Any = ModuleType("dry")
@@ -288,44 +367,6 @@ def dry_engine(work: Work) -> ModuleType:
 
     def cut_edges(edges: Any, lengths: Any, n: int, k: int) -> np.ndarray:
         return count_cut(work, edges, lengths, k)
-
-    def extreme_groups(points: Any, within: np.ndarray, k: int, descending: bool) -> np.ndarray:
-        sizes = np.unique(within, return_counts=True)[1]
-        if len(sizes) > 1:  # a block to a problem, all at once
-            work.launch(2)
-            work.launch(LOOP)
-            work.scan(int((sizes**2).sum()), points.shape[1])
-        else:
-            records = Counted(points, Loop(work, points, k))
-            pair = cpu.PointSet(points).most_distant_pair()
-            count_pairs(work, *points.shape)
-            work.agree()
-            work.grid_syncs += 1
-            for record in pair:
-                records.take_gathered(record if record in records else records._rest()[0], k)
-        return cpu.extreme_groups(points, within, k, descending)
-
-    def merge_until_k(
-        points: Any, labels: np.ndarray, within: np.ndarray, k: int, progress: Any = None
-    ) -> np.ndarray:
-        sizes = np.unique(within, return_counts=True)[1]
-        d = points.shape[1]
-        work.launch(12)  # sum_up
-        if len(sizes) > 1:
-            work.launch(17)
-            work.scan(int((sizes**2).sum()), d, flops=RISE)
-            return cpu.merge_until_k(points, labels, within, k, progress)
-        m = len(np.unique(labels))
-        ward, tile = _engine("ward"), _engine("pairwise_kernels").TILE
-        for _ in portions(
-            -(-m // tile), ward.WORK, lambda most: max(ward.BLOCKS, most // (tile * m * d))
-        ):
-            work.launch(10)
-            work.waits += 1
-        count_tiles(work, m, d, tile, RISE)
-        merged = labels.copy()
-        merge_lazily(work, np.ascontiguousarray(points), merged, k)
-        return merged
 
     def mdav_groups(points: Any, k: int, within: Any = None, progress: Any = None) -> np.ndarray:
         if not _engine("rounds").possible(points, k):
@@ -364,8 +405,7 @@ def dry_engine(work: Work) -> ModuleType:
     )
     engine.minimum_spanning_tree = minimum_spanning_tree
     engine.cut_edges = cut_edges
-    engine.extreme_groups = extreme_groups
-    engine.merge_until_k = merge_until_k
+    engine.extreme_groups, engine.merge_until_k = ward_operations(work, batches)
     return engine
 
 

@@ -18,6 +18,7 @@ from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -142,6 +143,7 @@ def operations(engine: Any) -> dict[str, Callable[[np.ndarray], Any]]:
 
     return {
         "rounds of mdav and vmdav": _rounds,
+        "rounds of kward": _ward_rounds,
         "mst of many variables": lambda points: import_module(f"{ENGINE}.prim").prim(points),
         "neighbours": lambda points: engine.neighbours(points, 2),
         "nearest_records": lambda points: engine.nearest_records(points, points),
@@ -177,6 +179,17 @@ def _rounds(points: np.ndarray) -> None:
             rounds.vmdav(points, K, 0.2)
     finally:
         rounds.FEW = usual
+
+
+def _ward_rounds(points: np.ndarray) -> None:
+    """Both steps of k-Ward as for many records; those in single precision take others."""
+    rounds, ward_rounds, engine = (
+        import_module(name) for name in (f"{ENGINE}.rounds", f"{ENGINE}.ward_rounds", ENGINE)
+    )
+    every, within = np.arange(len(points)), np.zeros(len(points), dtype=np.int64)
+    with patch.object(rounds, "FEW", 0), patch.object(ward_rounds, "FEW", 0):
+        engine.extreme_groups(points, within, K, False)
+        engine.merge_until_k(points, every, within, K)
 
 
 def _search_and_cut(points: np.ndarray) -> None:

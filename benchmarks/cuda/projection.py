@@ -23,6 +23,8 @@ FIRST = {"fast": 0.6e-6, "slow": 1.2e-6}
 # instruction of a warp that decides alone, each of which mostly waits for the one before.
 SINGLE = {"fast": 0.6, "slow": 0.35}
 CYCLES = {"fast": 6, "slow": 14}
+# Bytes per second between memory of the host that is not pinned and a device, assumed.
+COPIED = {"fast": 10e9, "slow": 5e9}
 USABLE = 0.7  # share of the L2 cache that records may fill, assumed
 
 
@@ -95,6 +97,7 @@ def terms(
         "waits": work.waits * WAIT,
         "tiles in single precision": work.single_flops / (card.float32 / 2 * SINGLE[assumed]),
         "deciding": deciding(work, card, assumed),
+        "copies": work.copied / COPIED[assumed],
     }
     return at_once, after
 

@@ -42,6 +42,8 @@ class Work:
         Instructions of lanes in single precision, in tiles, whatever the points' type.
     chain : int
         PTX instructions that one warp executes one after the other while all else waits.
+    copied : int
+        Bytes between the host and the device, other than records and labels.
     held : int
         Numbers of the points' type that are read again and again: at most those of all records.
     """
@@ -64,6 +66,7 @@ class Work:
     waits: int = 0
     single_flops: int = 0
     chain: int = 0
+    copied: int = 0
     held: int = 0
 
     def bytes(self, item: int) -> int:

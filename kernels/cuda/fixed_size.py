@@ -29,6 +29,7 @@ from ..generic.ward import problems
 from ..protocol import Progress
 from . import rounds
 from .chunks import Slots
+from .distant import most_distant_pair
 from .fixed_kernels import LEFT, make_kernels
 from .fixed_steps import Groups, Lists, Sums
 from .launching import Pace, check_room, larger_team, launch, real_type, team_blocks
@@ -308,8 +309,16 @@ def _diameter(
     loop = _Loop(points, k, parts)
     worth, partner = None, xp.full((points.shape[0],), NONE, dtype=xp.int64)
     if parts is None and points.shape[0] > 1:  # else each is looked for when it is needed
-        distance, partner = farthest_of_each(loop.points)
-        worth = -distance
+        pair = None
+        if not all_groups and rounds.possible(points, 1):
+            pair = most_distant_pair(loop.points)
+        if pair is None:
+            distance, partner = farthest_of_each(loop.points)
+            worth = -distance
+        else:
+            square, low, high = pair
+            worth = xp.full((points.shape[0],), xp.inf, dtype=points.dtype)
+            worth[low], partner[low] = -square, high
     return loop.run(
         "diameter_by_seed" if by_seed else "diameter",
         *(int(descending), points.shape[0] if all_groups else 2, partner),

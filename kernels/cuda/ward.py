@@ -1,7 +1,10 @@
 """Ward's method with the group sizes held down, on the device.
 
-A large problem is solved by a team of all blocks, which meet once a step; of the many small ones
-that a recursion of k-Ward hands over each gets a block, all in one launch.
+A large problem is solved in rounds (`ward_rounds`). What is here remains for
+
+- many small problems, which a recursion of k-Ward hands over: each gets a block, all in one launch;
+- a problem of few groups, of records in single precision, or of so many equal distances that rounds
+  are no help: a team of all blocks solves it, which meet once a step.
 
 In each step a group that was merged, or whose nearest group has changed, is compared with all m
 groups left: m * (d + 3) values read, m * (3 d + 4) floating point operations, one meeting, four
@@ -16,6 +19,7 @@ import numpy as np
 from ..arrays import array_namespace
 from ..generic.arrays import to_numpy
 from ..protocol import Progress
+from . import ward_rounds
 from .launching import (
     Pace,
     check_room,
@@ -70,7 +74,7 @@ def _merge(
     k: int,
     progress: Progress,
 ) -> np.ndarray:
-    """Merge the groups of one problem by a team, or those of many by a block for each.
+    """Merge the groups of one problem in rounds or by a team, or those of many by a block for each.
 
     Parameters
     ----------
@@ -82,6 +86,38 @@ def _merge(
     int64 array
         The group each of these records is in at last.
     """
+    begin = np.append(np.flatnonzero(np.diff(labels, prepend=-1)), len(records))
+    one = within[0] == within[-1]
+    if not one or not ward_rounds.possible(points, len(begin) - 1):
+        return _merge_by_looks(points, records, labels, within, k, progress)
+    reached = 0.0
+
+    def of_rounds(fraction: float) -> None:
+        nonlocal reached
+        reached = fraction
+        progress(fraction)
+
+    names, done = ward_rounds.merge(points, records, begin, k, of_rounds)
+    merged = np.repeat(labels[begin[:-1]][names], np.diff(begin))
+    if not done:
+        order, before = np.argsort(merged, kind="stable"), reached
+
+        def of_rest(fraction: float) -> None:
+            progress(before + (1.0 - before) * fraction)
+
+        merged[order] = _merge_by_looks(points, records[order], merged[order], within, k, of_rest)
+    return merged
+
+
+def _merge_by_looks(
+    points: Any,
+    records: np.ndarray,
+    labels: np.ndarray,
+    within: np.ndarray,
+    k: int,
+    progress: Progress,
+) -> np.ndarray:
+    """The same by looks at all groups: of a team of all blocks, or of a block to a problem."""
     xp = array_namespace(points)
     real = real_type(points)
     d = points.shape[1]

@@ -305,6 +305,39 @@ def test_counts_of_the_other_methods_are_those_of_the_compiled_kernels():
     check_counts(compare_with_ptxrun("vmdav", "centroid", "diameter", "kward"))
 
 
+BATCHES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import ptxrun
+ptxrun.install(cc=(8, 0), racecheck=False, uninit=False)
+import numpy as np
+from microagg_gpu.kernels.cuda import ward, ward_rounds
+from benchmarks.cuda import wards
+from benchmarks.cuda.work import Work
+ward_rounds.FEW = 0
+points = np.random.default_rng(0).normal(size=(600, 10))
+given = points, np.arange(600), np.zeros(600, dtype=np.int64), 4
+ward.merge_until_k(*given)
+found = {
+    kernel: sum(stats.instructions / 32 for name, stats in ptxrun.launches if kernel in name)
+    for kernel in ("find_pairs", "unite")
+}
+with wards.counted(Work()) as counts:
+    ward.merge_until_k(*given)
+print(found["find_pairs"] / wards.instructions(counts.tally, 10))
+print(found["unite"] / counts.united / wards.UNITE)
+"""
+
+
+@needs_numba_cuda
+@needs_ptxrun
+def test_searches_of_batches_take_the_instructions_that_are_counted():
+    done = run("-c", BATCHES, str(PTXRUN))
+    assert done.returncode == 0, done.stderr
+    ratios = [float(line) for line in done.stdout.splitlines()[-2:]]
+    assert all(0.75 < ratio < 1.25 for ratio in ratios), ratios
+
+
 # Measuring --------------------------------------------------------------------------------------
 
 

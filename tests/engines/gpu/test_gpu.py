@@ -102,3 +102,20 @@ def test_rounds_of_few_records(cupy, method, monkeypatch):
     expected = microaggregate(data, 4, method, engine="cpu")
     result = microaggregate(cupy.asarray(data), 4, method, engine="cuda")
     assert np.array_equal(result.labels, expected.labels)
+
+
+@pytest.mark.parametrize("kind", ["clustered", "grid"])
+@pytest.mark.xdist_group("rounds")
+def test_kward_in_batches_of_few_records(cupy, kind, monkeypatch):
+    """What many records get: the card searches for the pairs of a batch, the host decides."""
+    from microagg_gpu.kernels.cuda import rounds, ward_rounds
+
+    if EMULATED:
+        few = {"FEW": 50, "ENOUGH": 0, "EVENTS_AT_ONCE": (4, 32), "REFRESHED": 2}
+        for name, value in few.items():
+            monkeypatch.setattr(ward_rounds, name, value)
+        monkeypatch.setattr(rounds, "FEW", 50)
+    data = make_table(kind, at_most(20_000), 3, seed=7)
+    expected = microaggregate(data, 4, "kward", engine="cpu")
+    result = microaggregate(cupy.asarray(data), 4, "kward", engine="cuda")
+    assert np.array_equal(result.labels, expected.labels)

@@ -97,6 +97,23 @@ def test_a_spanning_tree_of_many_records_is_cut_where_it_is(records, monkeypatch
     assert bytes_.to_device <= N * SLOTS + FEW
 
 
+def test_kward_in_batches_copies_pairs_and_places(records, monkeypatch):
+    """Each group looks some four times: 16 bytes to the host, 96 from there, as often again undone.
+
+    What is done to thousands of records is done to few here: trees anew, and the last recursions.
+    """
+    monkeypatch.setattr("microagg_gpu.kernels.cuda.rounds.FEW", N)
+    monkeypatch.setattr("microagg_gpu.kernels.cuda.ward_rounds.FEW", N // 2)
+    monkeypatch.setattr("microagg_gpu.kernels.cuda.ward_rounds.ENOUGH", 0)
+    monkeypatch.setattr("microagg_gpu.kernels.cuda.ward_rounds.EVENTS_AT_ONCE", (4, 8))
+    problem = prepare(read(records), settings("kward"))
+    _, bytes_ = counted(group, problem, settings("kward"), None)
+    looks = 8
+    to_host, to_device = COPIED["kward"]
+    assert bytes_.to_host <= N * (to_host + 16 * looks + 6 * ORDER) + FEW + PAIRS
+    assert bytes_.to_device <= N * (to_device + 96 * looks + 3 * ORDER) + FEW
+
+
 @pytest.mark.parametrize("method", ON_HOST)
 def test_what_is_done_on_the_host_copies_records_a_few_times(records, method):
     problem = prepare(read(records), settings(method))
