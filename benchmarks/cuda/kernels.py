@@ -198,6 +198,9 @@ def _search_and_cut(points: np.ndarray) -> None:
     usual, mst.LISTED = mst.LISTED, 1
     try:
         tree = mst.minimum_spanning_tree(points)
+        boxes = mst.flattened(mst.build(points))  # of many records they have another level
+        common = np.zeros((len(boxes.lowest) + 1, *boxes.lowest.shape[1:]), boxes.lowest.dtype)
+        mst.launch(mst.find_common, 1, boxes, common, 1)
     finally:
         mst.LISTED = usual
     import_module(f"{ENGINE}.cut").cut_in_rounds(*tree, len(points), K)

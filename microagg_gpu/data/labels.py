@@ -40,3 +40,14 @@ def numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if used.all():
         return labels, sizes
     return (np.cumsum(used) - 1)[labels], sizes[used]
+
+
+def by_first_record(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels numbered in the order of the groups' first records; sizes and these records."""
+    numbers, sizes = numbered(labels)
+    first = np.full(len(sizes), len(labels))
+    np.minimum.at(first, numbers, np.arange(len(labels)))
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(sizes))
+    return rank[numbers], sizes[order], first[order]

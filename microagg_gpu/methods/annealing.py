@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import device
 
-from ..data.labels import numbered
+from ..data.labels import by_first_record, numbered
 from ..engines import Work, host_engine, set_compiled
 from ..kernels import array_namespace, engine_name, engine_named, to_numpy
 from ..kernels.arguments import Partition, Sweep
@@ -114,7 +114,8 @@ def refine(
     centre = given.mean(axis=0, keepdims=True)
     points = points - array_namespace(points).asarray(centre, device=device(points))
     values = np.ascontiguousarray(given - centre, dtype=np.float64)
-    best = split_large(points, labels, k, engine)
+    # Numbers of groups decide which steps are tried: those of equal partitions become equal.
+    best = split_large(points, by_first_record(labels)[0], k, engine)
     least = sum_of_squares(values, best)
     if k == 1:
         return Refined(best, None)  # after the split every record is a group of its own

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..data.labels import numbered
+from ..data.labels import by_first_record
 from .problem import Problem
 
 
@@ -29,22 +29,14 @@ class Partition:
     def __init__(self, labels: np.ndarray, k: int, cells: np.ndarray | None = None) -> None:
         if len(labels) == 0 or labels.min() < 0:
             raise RuntimeError("internal error: a record is in no group; nothing is returned")
-        numbers, sizes = numbered(labels)
-        n = len(labels)
-        first = np.full(len(sizes), n)
-        np.minimum.at(first, numbers, np.arange(n))
-        by_first = np.argsort(first)
-        rank = np.empty_like(by_first)
-        rank[by_first] = np.arange(len(sizes))
         self.k = k
-        self.labels = rank[numbers]
-        self.sizes = sizes[by_first]
+        self.labels, self.sizes, first = by_first_record(labels)
         if self.sizes.min() < k:
             raise RuntimeError(
                 f"internal error: a group has {self.sizes.min()} records, fewer than k={k}; "
                 "nothing is returned"
             )
-        if cells is not None and (cells != cells[first[by_first]][self.labels]).any():
+        if cells is not None and (cells != cells[first][self.labels]).any():
             raise RuntimeError("internal error: a group crosses strata; nothing is returned")
 
     def protect(self, values: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from helpers.libraries import ARRAY_LIBRARIES
 from helpers.methods import best, refine_points, state_of
 from helpers.strategies import KINDS, cases, make_table
 from microagg_gpu import InputError, measures, microaggregate, refine
+from microagg_gpu.data.labels import by_first_record
 from microagg_gpu.kernels import cpu, generic
 from microagg_gpu.methods import annealing
 from microagg_gpu.methods.annealing import neighbour_lists
@@ -414,3 +415,14 @@ def test_given_groups_must_not_cross_strata():
         refine(data, np.arange(12) // 4, 3, columns=[0, 1], by=2, steps=1)
     alone = np.arange(12) % 2
     assert refine(data, alone, 3, columns=[0, 1], by=2, steps=1).loss <= 100
+
+
+def test_numbers_of_groups_do_not_matter():
+    """Equal partitions end in equal ones, whatever their groups are called."""
+    points = np.random.default_rng(3).normal(size=(120, 3))
+    labels = np.random.default_rng(4).permutation(120) % 30
+    other = np.random.default_rng(5).permutation(30)[labels]
+    refined = [
+        annealing.refine(points, names, 3, steps=20, engine=cpu).labels for names in (labels, other)
+    ]
+    assert (by_first_record(refined[0])[0] == by_first_record(refined[1])[0]).all()
