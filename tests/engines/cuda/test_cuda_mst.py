@@ -82,8 +82,8 @@ def test_prim_takes_over_where_boxes_exclude_nothing(monkeypatch):
     prim = mst.prim
     monkeypatch.setattr(mst, "SAMPLE", 4)
     monkeypatch.setattr(mst, "prim", lambda *given: used.append(1) or prim(*given))
-    check(np.random.default_rng(0).normal(size=(150, 40)))
+    check(np.random.default_rng(0).normal(size=(320, 40)))
     assert used
     used.clear()
-    check(np.random.default_rng(0).normal(size=(150, 1)))
+    check(np.random.default_rng(0).normal(size=(320, 1)))
     assert not used
