@@ -39,18 +39,20 @@ COPIED = {
     "mst": (3 * ORDER, SLOTS),  # edges and lengths of few records, cut on the host
     "kward": (4 * ORDER, 20 * ORDER),  # in each of its recursions which records are in which group
 }
-# Paths are built and cut on the host: these copy the records, each step that needs them once.
-# `best` tries other methods first, and refines; `tsp` has a path from each record.
-LISTS = 40 * ORDER
-ON_HOST = {
-    "path": (3 * RECORD + 6 * ORDER, 3 * ORDER),
-    "genetic": (2 * RECORD + 6 * ORDER, RECORD + ORDER),
-    "best": (13 * RECORD + 10 * LABELS, RECORD + LISTS + 8 * ORDER),
-    "tsp": (N * ORDER + ORDER, 0),
-}
 # Refinement: the records and the neighbours of each with their distances go to the host once, the
 # neighbours back once; and some numbers of each group, region and launch.
+LISTS = 40 * ORDER
 REFINED = (RECORD + 2 * LISTS + 40 * ORDER, LISTS + 16 * ORDER)
+# Paths are built and cut on the host: these copy the records, each step that needs them once.
+# `best` tries two paths and four other methods first, and refines; `tsp` has a path from each
+# record.
+PATH = 3 * RECORD + 6 * ORDER
+ON_HOST = {
+    "path": (PATH, 3 * ORDER),
+    "genetic": (2 * RECORD + 6 * ORDER, RECORD + ORDER),
+    "best": (2 * PATH + 3 * LABELS + 3 * ORDER + REFINED[0], 2 * RECORD + 4 * SLOTS + REFINED[1]),
+    "tsp": (N * ORDER + ORDER, 0),
+}
 
 
 def counted(function, *given):
