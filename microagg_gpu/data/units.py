@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError, option
 from .columns import Table
-from .labels import numbered
+from .labels import by_first_record
 from .strata import Cells, divide, without_small
 
 
@@ -58,7 +58,7 @@ def divide_units(table: Table, k: int, missing: str, small_strata: str) -> tuple
     if table.units is None:
         raise ValueError("the table has no units")
     cells = divide(table, 1, missing, "error")
-    of, first = _numbers(table.units[cells.kept])
+    of, _, first = by_first_record(table.units[cells.kept])
     apart = np.unique(of[cells.cell != cells.cell[first][of]])
     if len(apart):
         strata = np.zeros(len(of)) if table.strata is None else table.strata[cells.kept]
@@ -76,15 +76,5 @@ def divide_units(table: Table, k: int, missing: str, small_strata: str) -> tuple
     if stays.all():
         return cells, units
     cells = replace(cells.only(stays), suppressed=int((~stays).sum()))
-    return cells, Units(*_numbers(of[stays]))
-
-
-def _numbers(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Units numbered in order of first record, and the first record of each."""
-    of, sizes = numbered(units)
-    first = np.full(len(sizes), len(units))
-    np.minimum.at(first, of, np.arange(len(units)))
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[of], first[order]
+    of, _, first = by_first_record(of[stays])
+    return cells, Units(of, first)
