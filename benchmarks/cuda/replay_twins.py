@@ -27,7 +27,7 @@ from microagg_gpu.kernels.cuda.replay_kernels import (
     UNSURE,
 )
 
-from .round_twins import _add, _nearest_others, _rounded, _square
+from .round_twins import _nearest_others, _square, add, rounded
 from .trees import LANES
 
 # What a tally holds besides that of the searches: steps of a replay, windows of the list, groups
@@ -105,7 +105,7 @@ def _first_far(row, records, rows, tally):
 def _subtract(points, chosen, first, k, total):
     for j in range(points.shape[1]):
         for c in range(first, first + k):
-            _add(total, j, -points[chosen[c], j])
+            add(total, 0, j, -points[chosen[c], j])
 
 
 @njit(cache=True)
@@ -142,7 +142,7 @@ def _replay_mdav(steps, k, tree, records, sums, listed, rows, status, tally):
             _subtract(records.points, chosen, LANES, k, sums.total)
             left, count = left - k, count + 1
         for j in range(sums.centroid.shape[1]):
-            sums.centroid[0, j] = _rounded(sums.total, j) / left
+            sums.centroid[0, j] = rounded(sums.total, 0, j) / left
         r = s = -1
     tally[DECIDED] += done
     tally[ENDS + reason] += 1

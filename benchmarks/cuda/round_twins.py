@@ -31,16 +31,16 @@ def _two_sum(a, b):
 
 
 @njit(cache=True)
-def _add(total, j, x):
-    total[0, 0, j], error = _two_sum(total[0, 0, j], x)
-    total[0, 1, j], error = _two_sum(total[0, 1, j], error)
-    total[0, 2, j] += error
+def add(total, row, j, x):
+    total[row, 0, j], error = _two_sum(total[row, 0, j], x)
+    total[row, 1, j], error = _two_sum(total[row, 1, j], error)
+    total[row, 2, j] += error
 
 
 @njit(cache=True)
-def _rounded(total, j):
-    high, low = _two_sum(total[0, 0, j], total[0, 1, j])
-    low, rest = _two_sum(low, total[0, 2, j])
+def rounded(total, row, j):
+    high, low = _two_sum(total[row, 0, j], total[row, 1, j])
+    low, rest = _two_sum(low, total[row, 2, j])
     high, low = _two_sum(high, low)
     if (low < 0 and rest < 0) or (low > 0 and rest > 0):
         other = high + (low + low)
@@ -54,7 +54,7 @@ def _sum_up(columns, start, total, tally):
     total[:] = 0.0
     for j in range(columns.shape[0]):
         for i in range(columns.shape[1]):
-            _add(total, j, columns[j, i])
+            add(total, 0, j, columns[j, i])
 
 
 @njit(cache=True)
@@ -63,13 +63,13 @@ def _share_sum(parts, total, tally):
     for j in range(parts.shape[2]):
         for b in range(parts.shape[0]):
             for part in range(3):
-                _add(total, j, parts[b, part, j])
+                add(total, 0, j, parts[b, part, j])
 
 
 @njit(cache=True)
 def _aim(total, count, target, tally):
     for j in range(target.shape[1]):
-        target[0, j] = _rounded(total, j) / count
+        target[0, j] = rounded(total, 0, j) / count
 
 
 @njit(cache=True)

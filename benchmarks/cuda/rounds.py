@@ -10,7 +10,9 @@ the CPU, and its rounds, its launches and what its lists could not answer are th
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from time import thread_time
+from types import ModuleType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -44,12 +46,20 @@ CHAIN = {
 }
 SUBTRACT, DIVIDE = 30, 60  # those of the warp that keeps the sum, for a record and for a step
 
-TWINS: dict[str, Callable[..., None]] = {
-    name.lstrip("_"): twin
-    for module in (round_twins, replay_twins)
-    for name, twin in vars(module).items()
-    if name.startswith("_") and hasattr(twin, "py_func")
-}
+Twins = dict[str, Callable[..., None]]
+
+
+def twins_in(*modules: ModuleType) -> Twins:
+    """The twins of kernels, by the kernels' names."""
+    return {
+        name.lstrip("_"): twin
+        for module in modules
+        for name, twin in vars(module).items()
+        if name.startswith("_") and hasattr(twin, "py_func")
+    }
+
+
+TWINS = twins_in(round_twins, replay_twins)
 
 
 class Counts:
@@ -72,25 +82,34 @@ def counted(work: Work, counts: Counts | None = None) -> Iterator[Counts]:
     """Let the engine's rounds run here, and add what they do to the work."""
     counts = counts or Counts()
 
-    def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
-        name = kernel.py_func.__name__
-        tally = np.zeros(TALLY, dtype=np.int64)
-        TWINS[name](*arguments, tally)
-        work.launch(sum(1 for _ in flat(arguments)))
-        _count(work, counts, name, arguments, tally)
-
+    launch = launching(work, TWINS, TALLY, partial(_count, work, counts))
     with ExitStack() as stack:
         stack.enter_context(patch.object(rounds, "launch", launch))
-        stack.enter_context(patch.object(rounds, "Pace", _Fast))
+        stack.enter_context(patch.object(rounds, "Pace", FastPace))
         stack.enter_context(patch.object(rounds, "read_number", int))
         stack.enter_context(patch.object(rounds, "build", _counting_build(work)))
         yield counts
 
 
-class _Fast:
+def launching(
+    work: Work, twins: Twins, entries: int, count: Callable[[str, Any, np.ndarray], None]
+) -> Callable[..., None]:
+    """A `launch` that runs the twin of a kernel, and counts what it notes in so many entries."""
+
+    def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
+        name = kernel.py_func.__name__
+        tally = np.zeros(entries, dtype=np.int64)
+        twins[name](*arguments, tally)
+        work.launch(sum(1 for _ in flat(arguments)))
+        count(name, arguments, tally)
+
+    return launch
+
+
+class FastPace:
     """The pace of a device on which nothing takes long."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, first: int | None = None) -> None:
         self.work = most
 
     def __enter__(self) -> None: ...

@@ -31,8 +31,9 @@ from microagg_gpu.kernels.cuda.ward_round_kernels import (
     SMALL,
 )
 
-from .round_twins import _two_sum
-from .trees import BLOCKS, INSERTED, INSTRUCTIONS, LANES, LEAVES, RECORDS, STEPS, _distance
+from .round_twins import add, rounded
+from .trees import INSERTED, INSTRUCTIONS, LANES, LEAVES, RECORDS, STEPS, _distance
+from .trees import _enter as _bound
 
 # In a tally: looks of warps at groups that a batch makes; instructions of the longest search.
 MADE_ONES, LONGEST = range(5, 7)
@@ -42,38 +43,19 @@ EACH = np.array([INSTRUCTIONS[what] for what in range(RECORDS + 1)])
 
 
 @njit(cache=True)
-def _add(total, row, v, x):
-    total[row, 0, v], error = _two_sum(total[row, 0, v], x)
-    total[row, 1, v], error = _two_sum(total[row, 1, v], error)
-    total[row, 2, v] += error
-
-
-@njit(cache=True)
-def _rounded(total, row, v):
-    high, low = _two_sum(total[row, 0, v], total[row, 1, v])
-    low, rest = _two_sum(low, total[row, 2, v])
-    high, low = _two_sum(high, low)
-    if (low < 0 and rest < 0) or (low > 0 and rest > 0):
-        other = high + (low + low)
-        if other - high == low + low:
-            high = other
-    return high
-
-
-@njit(cache=True)
 def _sum_groups(points, member, begin, total, tally):
     for g in range(len(begin) - 1):
         for v in range(points.shape[1]):
             total[g, :, v] = 0.0
             for m in range(begin[g], begin[g + 1]):
-                _add(total, g, v, points[member[m], v])
+                add(total, g, v, points[member[m], v])
 
 
 @njit(cache=True)
 def _find_centroids(total, row, size, centroid, tally):
     for g in range(len(centroid)):
         for v in range(centroid.shape[1]):
-            centroid[g, v] = _rounded(total, row[g], v) / size[g]
+            centroid[g, v] = rounded(total, row[g], v) / size[g]
 
 
 @njit(cache=True)
@@ -85,7 +67,7 @@ def _unite(k, first, events, moves, total, batch, tree, tally):
         tree.group[kept // LANES, HELD, kept % LANES] = work[item, MOVED_SIZE]
         tree.group[freed // LANES, NAME, freed % LANES] = -1
         for v in range(batch.target.shape[1]):
-            x = _rounded(total, work[item, MOVED_ROW], v) / work[item, MOVED_SIZE]
+            x = rounded(total, work[item, MOVED_ROW], v) / work[item, MOVED_SIZE]
             tree.value[kept // LANES, v, kept % LANES] = x
             tree.value[freed // LANES, v, freed % LANES] = np.nan
             place = kept // LANES
@@ -107,8 +89,8 @@ def _unite(k, first, events, moves, total, batch, tree, tally):
                 new = work[item, NEW_ROW]
                 total[new, :, v] = total[row, :, v]
                 for part in range(3):
-                    _add(total, new, v, total[work[item, OTHER_ROW], part, v])
-            x = _rounded(total, work[item, NEW_ROW] if merges else row, v) / work[item, SIZE]
+                    add(total, new, v, total[work[item, OTHER_ROW], part, v])
+            x = rounded(total, work[item, NEW_ROW] if merges else row, v) / work[item, SIZE]
             batch.target[item, v] = x
             if merges:
                 batch.made[v, work[item, BEFORE]] = x
@@ -125,14 +107,8 @@ def _rank(other, floor, groups):
 
 @njit(cache=True)
 def _enter(tree, target, n, small, level, block, bounds, tally):
+    _bound(tree, target, level, block, bounds, tally)
     at = tree.start[level] + block
-    tally[BLOCKS] += 1
-    for lane in range(LANES):
-        bounds[level, lane] = 0.0
-    for v in range(len(target)):
-        for lane in range(LANES):
-            gap = max(tree.low[at, v, lane] - target[v], target[v] - tree.high[at, v, lane], 0.0)
-            bounds[level, lane] += gap * gap
     for lane in range(LANES):
         if tree.kind[at, small, lane] < NONE:
             m = float(tree.kind[at, LEAST, lane])

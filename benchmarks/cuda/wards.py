@@ -10,6 +10,7 @@ launches and its searches are those of a device.
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from time import thread_time
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -18,11 +19,11 @@ import numpy as np
 
 from microagg_gpu.kernels import cpu
 from microagg_gpu.kernels.cuda import distant, ward_events, ward_rounds
-from microagg_gpu.kernels.cuda.launching import flat
 from microagg_gpu.methods.ward import kward
 
 from . import ward_tables, ward_twins
 from .budget import dry_engine
+from .rounds import FastPace, launching, twins_in
 from .searches import table
 from .trees import BLOCKS, INSERTED, INSTRUCTIONS, LANES, LEAVES, RECORDS, STEPS, count_build
 from .ward_twins import LONGEST, MADE_ONES, TALLY
@@ -32,11 +33,7 @@ K = 4
 MADE = 6, 90  # PTX instructions of a look at groups that a batch makes: a variable, and besides
 UNITE = 125  # of a warp that adds up two groups or puts one into the tree
 PAIR = 5, 15  # of a warp that looks at 32 pairs
-TWINS: dict[str, Callable[..., None]] = {
-    name.lstrip("_"): twin
-    for name, twin in vars(ward_twins).items()
-    if name.startswith("_") and hasattr(twin, "py_func")
-}
+TWINS = twins_in(ward_twins)
 
 
 class Counts:
@@ -107,28 +104,12 @@ class Counts:
         self.other = seconds - self._away
 
 
-class _Fast:
-    """The pace of a device on which nothing takes long."""
-
-    def __init__(self, most: int, first: int | None = None) -> None:
-        self.work = most
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *error: object) -> None: ...
-
-
 @contextmanager
 def counted(work: Work, counts: Counts | None = None) -> Iterator[Counts]:
     """Let the engine's batches run here, and add what they do to the work."""
     counts = counts or Counts()
 
-    def launch(kernel: Any, blocks: int, *arguments: Any) -> None:
-        name = kernel.py_func.__name__
-        tally = np.zeros(TALLY, dtype=np.int64)
-        TWINS[name](*arguments, tally)
-        work.launch(sum(1 for _ in flat(arguments)))
-        _count(work, counts, name, arguments, tally)
+    launch = launching(work, TWINS, TALLY, partial(_count, work, counts))
 
     def plant(self: Any) -> None:
         counts.trees += 1
@@ -150,7 +131,7 @@ def counted(work: Work, counts: Counts | None = None) -> Iterator[Counts]:
             stack.enter_context(patch.object(module, "launch", launch))
         for name in ("make_pairs", "keep_all", "advance"):
             stack.enter_context(patch.object(ward_rounds, name, counts.noting(name)))
-        stack.enter_context(patch.object(ward_rounds, "search_pace", _Fast))
+        stack.enter_context(patch.object(ward_rounds, "search_pace", FastPace))
         stack.enter_context(patch.object(ward_rounds._Rounds, "_plant", plant))
         for module, name in ((ward_rounds, "merge"), (distant, "most_distant_pair")):
             stack.enter_context(patch.object(module, name, away(getattr(module, name))))

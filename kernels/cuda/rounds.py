@@ -17,6 +17,7 @@ When half of many records have left, those that remain become a matrix of their 
 Per round of MDAV some ten launches and ten array expressions; the host waits for three numbers.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,7 +104,7 @@ class Outcome(NamedTuple):
     centroid: Any  # (1, d) of the records in no group; for V-MDAV that of all
 
 
-class _Rounds:
+class _Rounds(ABC):
     """The records of one problem, those that remain in a matrix of their own.
 
     Parameters
@@ -177,11 +178,13 @@ class _Rounds:
         labels = to_numpy(self._label).copy()
         return Outcome(labels, int(self.known[GROUPS]), self._ends(), self._sums.centroid)
 
+    @abstractmethod
     def _ends(self) -> bool:
-        raise NotImplementedError
+        """Whether too few records remain for another step."""
 
+    @abstractmethod
     def _round(self) -> int:
-        raise NotImplementedError
+        """Ask and replay; how often the replay came back."""
 
     def _find_keys(self, target: Any, row: int) -> Any:
         """Squared distances of the records that remain, -1 of the others."""

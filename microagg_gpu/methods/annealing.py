@@ -221,7 +221,7 @@ class _Search:
         k: int,
         seed: int,
         engine: Engine,
-        hurry: bool,
+        by_seconds: bool,
     ) -> None:
         self._device = device(points) if engine_name(engine) == "cuda" else None
         self._xp = xp = array_namespace(values if self._device is None else points)
@@ -233,7 +233,7 @@ class _Search:
         self._heat = self.place(heat * (mean / heat.mean()) if mean > 0 else np.zeros(len(share)))
         self._random = np.random.default_rng(seed)
         self._engine = engine
-        self._many, self._turn = hurry and self._device is not None, 0
+        self._many, self._turn = by_seconds and self._device is not None, 0
         self.overhead = 0.0
 
     def place(self, x: np.ndarray) -> Any:
@@ -305,13 +305,13 @@ def _descent(
 ) -> Iterator[np.ndarray]:
     """Labels that lower the SSE more and more, until no change of one record does.
 
-    The lists of neighbours are here and where the points are.
+    `lists` has the lists of neighbours on the host and on the device of the points.
 
     In a round some records propose their best changes; made are those that no better one shares a
     group with. Then records near a group that changed have to look again.
     """
     groups = _Groups(values, labels, k)
-    near, there = lists
+    near, on_device = lists
     n, before = len(labels), float(groups.within.sum())
     waiting = np.ones(n, dtype=bool)
     while len(records := np.flatnonzero(waiting)[:_CHUNK]):
@@ -319,7 +319,7 @@ def _descent(
         rise, group, other = engine.best_moves(
             points,
             Partition(labels, groups.members, groups.centroids),
-            there,
+            on_device,
             records,
             k,
             _LEAST * before / n,
